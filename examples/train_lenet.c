@@ -5,13 +5,10 @@
  * FOLDER has the scans. OUT.checkpoint is what was learned until half an epoch before the end; what
  * goes on from there must come to the same, bit for bit. */
 #include "examples/digits/scans.h"
-#include "frontend/trace/trace.h"
+#include "frontend/trace/operators.h"
+#include "frontend/trace/training.h"
 #include "pipeline/compile.h"
-#include "runtime/checkpoint/checkpoint.h"
-#include "runtime/simulated/simulated_device.h"
-#include "runtime/steps.h"
-#include "samba/operators.h"
-#include "samba/training.h"
+#include "samba/session.h"
 #include "support/text/command_line.h"
 
 #include <math.h>
@@ -48,7 +45,7 @@ static SambaTraceValue *layer(SambaTraceValue *x, uint64_t *random, const char *
 
 static SambaStatus compile(const Training *training) {
   MlirContext context = sambaCompilerContextCreate();
-  SambaTrace *trace = sambaTraceCreateInContext(context, "lenet");
+  SambaTrace *trace = sambaTraceCreate(context, "lenet");
   const int64_t images[] = {SCAN_BATCH, 1, SCAN_SIDE, SCAN_SIDE}, two[] = {2, 2};
   SambaWindowOptions pool = {.kernel = two, .stride = two};
   uint64_t random = (uint64_t)training->seed;
@@ -63,10 +60,10 @@ static SambaStatus compile(const Training *training) {
   sambaTraceAddOptimizer(trace, "sgd,lr=0.1", "", 0, NULL);
 
   MlirModule module;
-  SambaModuleOptions options = {.pipeline = {.target = "sn40l"}};
+  SambaCompileOptions options = {.pipeline = {.target = "sn40l"}};
   SambaStatus status = sambaTraceFinish(trace, &module);
   if (!status)
-    status = sambaCompileModule(module, &options, &(SambaCompileOutput){.path = training->pef});
+    status = sambaCompileModule(module, &options, training->pef);
   if (!mlirModuleIsNull(module))
     mlirModuleDestroy(module);
   sambaTraceDestroy(trace);
@@ -98,7 +95,7 @@ static SambaStatus look(void *user, uint64_t pass) {
 }
 
 static SambaStatus runSteps(Training *self, bool tests, uint64_t first, uint64_t until) {
-  const SambaPefSectionType forward = SAMBA_PEF_SECTION_FWD;
+  const SambaSectionType forward = SAMBA_SECTION_FWD;
   SambaRunOptions options = {.order = {.types = &forward, .type_count = tests}};
   SambaSteps steps = {until - first, 0, options, feed, look, .user = self};
   self->first = first, self->tests = tests, self->right = self->bits = 0;

@@ -5,33 +5,14 @@
 #define SAMBA_RUNTIME_DEVICE_H
 
 #include "backend/pef/pef.h"
-
-/* What a device did, in one launch or in several (sambaDeviceActivityAdd). A device that does not
- * know a figure leaves it 0. */
-typedef struct SambaDeviceActivity {
-  uint64_t cycles, launch_cycles;             /* the launch is not part of cycles */
-  uint64_t dram_read_bytes, dram_write_bytes; /* between DRAM and the chip */
-  uint64_t host_read_bytes, host_write_bytes; /* between host memory and the chip */
-  uint64_t flops;
-  uint64_t pcu_busy, pmu_busy, ag_busy;          /* busy cycles, summed over the units of a kind */
-  uint64_t wait_input, wait_output, wait_memory; /* waiting cycles, summed over all units */
-  uint64_t events;                               /* that a simulator handled */
-} SambaDeviceActivity;
+#include "samba/session.h"
 
 /* Adds every figure of `more` to `sums`. */
 void sambaDeviceActivityAdd(SambaDeviceActivity *sums, const SambaDeviceActivity *more);
 
-/* What a device spent on preparing code, since it was made. Zero when there is none. */
-typedef struct SambaDeviceStatistics {
-  uint64_t compiled_programs;
-  double compile_seconds, compile_cpu_seconds;
-} SambaDeviceStatistics;
-
-typedef struct SambaDevice SambaDevice;
-
 typedef struct SambaDeviceFunctions {
   /* Gives the device the PEF that it shall run; once. The PEF is borrowed until destruction and has
-   * been checked (sambaPefOpen). */
+   * been checked (sambaPefOpen); initial data can be read from it during the call only. */
   SambaStatus (*load)(SambaDevice *device, const SambaPef *pef);
   /* Whole symbols, by their index in the PEF: symbol.bytes bytes, row-major elements of the
    * symbol's device_dtype. */
@@ -53,12 +34,5 @@ struct SambaDevice {
   const SambaDeviceFunctions *functions;
   bool holds_values; /* false: it only counts cycles; inputs need no data, outputs have none */
 };
-
-/* How to make a device once the machine is known: a session learns it from the PEF. */
-typedef struct SambaDeviceFactory {
-  /* Makes a device for a machine, which is borrowed until destruction. */
-  SambaStatus (*create)(const void *options, const SambaMachine *machine, SambaDevice **out_device);
-  const void *options; /* borrowed; the implementation says what they are */
-} SambaDeviceFactory;
 
 #endif

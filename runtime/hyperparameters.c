@@ -190,6 +190,10 @@ SambaStatus sambaHyperparametersSet(SambaHyperparameters *self, uint32_t count,
   return NULL;
 }
 
+double sambaHyperparametersNumber(const SambaPefArgin *argin, uint64_t bits) {
+  return valueOfBits(argin->dtype, bits);
+}
+
 double sambaHyperparametersValue(const SambaHyperparameters *self, uint32_t argin) {
   return valueOfBits(self->pef->argins[argin].dtype, self->values[argin]);
 }

@@ -4,13 +4,7 @@
 #define SAMBA_RUNTIME_HYPERPARAMETERS_H
 
 #include "backend/pef/pef.h"
-
-/* A value that a user gives. The name is that of an argin, or a group key, which sets all argins of
- * the group: "lr", "weight_decay", "momentum", "p" (rates of dropout), or a group of the PEF. */
-typedef struct SambaHyperparameter {
-  SambaStringRef name;
-  double value;
-} SambaHyperparameter;
+#include "samba/session.h"
 
 typedef struct SambaHyperparameters {
   const SambaPef *pef; /* borrowed */
@@ -32,8 +26,9 @@ SambaStatus sambaHyperparametersSet(SambaHyperparameters *self, uint32_t count,
 /* The value of the argin of that name. */
 SambaStatus sambaHyperparametersGet(const SambaHyperparameters *self, SambaStringRef name,
                                     double *out_value);
-/* The argin's value as a number. */
+/* The argin's value as a number, and that of any bits. */
 double sambaHyperparametersValue(const SambaHyperparameters *self, uint32_t argin);
+double sambaHyperparametersNumber(const SambaPefArgin *argin, uint64_t bits);
 
 /* Is the value one that the argin may have? */
 SambaStatus sambaHyperparametersCheck(const SambaPefArgin *argin, double value);

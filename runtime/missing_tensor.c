@@ -1,9 +1,10 @@
 /* Why there is no such tensor; see missing_tensor.h. */
 #include "runtime/missing_tensor.h"
 
+#include "support/number/shape.h"
 #include "support/text/nearest.h"
 
-enum { listedNames = 8 };
+enum { listedNames = 8, listedDims = 32 };
 
 /* What training adds to the name of a parameter. */
 static const struct {
@@ -35,6 +36,24 @@ static bool isForTraining(const SambaPef *pef) {
   return false;
 }
 
+static SambaStatus noteSymbol(SambaStatus status, const char *role, const SambaPefSymbol *symbol) {
+  int64_t dims[listedDims];
+  char shape[SAMBA_SHAPE_TEXT_BYTES];
+  uint32_t rank = symbol->dims_count < listedDims ? symbol->dims_count : listedDims;
+  for (uint32_t a = 0; a < rank; ++a)
+    dims[a] = (int64_t)symbol->dims[a].size;
+  return sambaStatusNote(
+      status, "%s '%.*s' is %s", role, SAMBA_STRING_ARGS(symbol->name),
+      sambaShapeFormat(shape, sizeof shape, rank, dims, sambaDTypeName(symbol->host_dtype)));
+}
+
+SambaStatus sambaNoteInputs(const SambaPef *pef, SambaStatus status) {
+  for (uint32_t g = 0; g < pef->graphs_count; ++g)
+    for (uint32_t i = 0; i < pef->graphs[g].inputs_count && i < listedNames; ++i)
+      status = noteSymbol(status, "input", &pef->symbols[pef->graphs[g].inputs[i].symbol]);
+  return status;
+}
+
 static SambaStatus noteNames(const SambaPef *pef, SambaStatus status, SambaStringRef name) {
   SambaNearest nearest = sambaNearestStart(name);
   for (uint32_t s = 0; s < pef->symbols_count; ++s)
@@ -42,15 +61,10 @@ static SambaStatus noteNames(const SambaPef *pef, SambaStatus status, SambaStrin
   if (nearest.found.size)
     status = sambaStatusNote(status, "did you mean '%.*s'?", SAMBA_STRING_ARGS(nearest.found));
 
-  for (uint32_t g = 0; g < pef->graphs_count; ++g) {
-    const SambaPefGraph *graph = &pef->graphs[g];
-    for (uint32_t i = 0; i < graph->inputs_count && i < listedNames; ++i)
-      status = sambaStatusNote(status, "input '%.*s'",
-                               SAMBA_STRING_ARGS(pef->symbols[graph->inputs[i].symbol].name));
-    for (uint32_t i = 0; i < graph->outputs_count && i < listedNames; ++i)
-      status = sambaStatusNote(status, "output '%.*s'",
-                               SAMBA_STRING_ARGS(pef->symbols[graph->outputs[i].symbol].name));
-  }
+  status = sambaNoteInputs(pef, status);
+  for (uint32_t g = 0; g < pef->graphs_count; ++g)
+    for (uint32_t i = 0; i < pef->graphs[g].outputs_count && i < listedNames; ++i)
+      status = noteSymbol(status, "output", &pef->symbols[pef->graphs[g].outputs[i].symbol]);
   return status;
 }
 

@@ -8,4 +8,7 @@
  * without one, are told apart from names that are unknown. */
 SambaStatus sambaExplainMissingTensor(const SambaPef *pef, SambaStringRef name);
 
+/* Adds a note for each input of the PEF, with its shape; of many, the first ones. */
+SambaStatus sambaNoteInputs(const SambaPef *pef, SambaStatus status);
+
 #endif

@@ -1,4 +1,4 @@
-/* The planner of runs; see plan.h. */
+/* The planner of runs; see run_plan.h. */
 #include "runtime/run_plan.h"
 
 #include "support/text/text.h"
@@ -11,10 +11,22 @@ typedef struct {
   SAMBA_ARRAY(uint32_t) calls;
 } Plan;
 
+const char *sambaSectionTypeName(SambaSectionType type) {
+  return sambaPefSectionTypeName((SambaPefSectionType)type);
+}
+
+bool sambaSectionTypeFromName(SambaStringRef name, SambaSectionType *out_type) {
+  SambaPefSectionType type;
+  bool found = sambaPefSectionTypeFromName(name, &type);
+  if (found)
+    *out_type = (SambaSectionType)type;
+  return found;
+}
+
 uint32_t sambaSectionTypesOf(const SambaPef *pef) {
   uint32_t types = 0;
   for (uint32_t s = 0; s < pef->sections_count; ++s)
-    types |= sambaSectionTypeBit(pef->sections[s].type);
+    types |= sambaSectionTypeBit((SambaSectionType)pef->sections[s].type);
   return types;
 }
 
@@ -55,15 +67,15 @@ static SambaStatus planSections(Plan *plan, const SambaRunOrder *order) {
   return NULL;
 }
 
-static SambaStatus refuseType(const SambaPef *pef, SambaPefSectionType type) {
+static SambaStatus refuseType(const SambaPef *pef, SambaSectionType type) {
   uint32_t present = sambaSectionTypesOf(pef);
   SambaText names = {0};
-  for (SambaPefSectionType other = 0; other <= SAMBA_PEF_SECTION_GRADNORM; ++other)
+  for (SambaSectionType other = 0; other < SAMBA_SECTION_TYPE_COUNT; ++other)
     if (present & sambaSectionTypeBit(other))
-      sambaTextFormat(&names, "%s%s", names.size ? ", " : "", sambaPefSectionTypeName(other));
+      sambaTextFormat(&names, "%s%s", names.size ? ", " : "", sambaSectionTypeName(other));
   SambaStatus status = sambaStatusMake(
       SAMBA_INVALID, "no section of this PEF has type %s; its sections have: %s",
-      sambaPefSectionTypeName(type), names.size ? sambaTextGet(&names) : "none, there are none");
+      sambaSectionTypeName(type), names.size ? sambaTextGet(&names) : "none, there are none");
   sambaTextFree(&names);
   return status;
 }
@@ -75,7 +87,8 @@ static SambaStatus planTypes(Plan *plan, const SambaRunOrder *order) {
     if (!(present & sambaSectionTypeBit(order->types[i])))
       return refuseType(pef, order->types[i]);
     for (uint32_t call = 0; call < pef->calls_count; ++call)
-      if (pef->sections[pef->calls[call].section].type == order->types[i] && isOfGraph(plan, call))
+      if ((SambaSectionType)pef->sections[pef->calls[call].section].type == order->types[i] &&
+          isOfGraph(plan, call))
         sambaArrayAppend(&plan->calls, call);
   }
   return NULL;

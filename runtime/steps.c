@@ -1,13 +1,13 @@
-/* Many steps; see steps.h. */
-#include "runtime/steps.h"
+/* Many steps; see samba/session.h. */
+#include "samba/session.h"
 
 #include <stdlib.h>
 
 /* The types of the three runs that make a step with micro-batches. */
-static const SambaPefSectionType before[] = {SAMBA_PEF_SECTION_ZEROGRAD};
-static const SambaPefSectionType passing[] = {SAMBA_PEF_SECTION_FWD, SAMBA_PEF_SECTION_BCKWD};
-static const SambaPefSectionType after[] = {SAMBA_PEF_SECTION_REDUCE, SAMBA_PEF_SECTION_GRADNORM,
-                                            SAMBA_PEF_SECTION_OPT};
+static const SambaSectionType before[] = {SAMBA_SECTION_ZEROGRAD};
+static const SambaSectionType passing[] = {SAMBA_SECTION_FWD, SAMBA_SECTION_BCKWD};
+static const SambaSectionType after[] = {SAMBA_SECTION_REDUCE, SAMBA_SECTION_GRADNORM,
+                                         SAMBA_SECTION_OPT};
 enum { mostTypes = 3 };
 
 typedef struct {
@@ -22,8 +22,8 @@ static SambaStatus callBack(const Loop *loop, SambaStatus (*function)(void *, ui
 }
 
 /* Runs those of the types that the PEF has. */
-static SambaStatus runTypes(const Loop *loop, const SambaPefSectionType *types, uint32_t count) {
-  SambaPefSectionType there[mostTypes];
+static SambaStatus runTypes(const Loop *loop, const SambaSectionType *types, uint32_t count) {
+  SambaSectionType there[mostTypes];
   SambaRunOptions run = loop->steps->run;
   run.order.types = there;
   for (uint32_t i = 0; i < count; ++i)
@@ -40,7 +40,7 @@ static SambaStatus checkMicroBatches(const Loop *loop) {
     return sambaStatusMake(SAMBA_INVALID,
                            "micro-batches make whole steps; sections, section types and a range of "
                            "calls cannot be given with them");
-  if (!(loop->present & sambaSectionTypeBit(SAMBA_PEF_SECTION_ZEROGRAD)))
+  if (!(loop->present & sambaSectionTypeBit(SAMBA_SECTION_ZEROGRAD)))
     return sambaStatusMake(SAMBA_INVALID,
                            "micro-batches need a PEF that adds gradients up, and this one has no "
                            "section of type ZEROGRAD; compile it with --accumulate-gradients");

@@ -8,8 +8,8 @@
 #include "frontend/onnx/onnx.h"
 #include "pipeline/compile.h"
 #include "runtime/session.h"
-#include "runtime/simulated/simulated_device.h"
 #include "runtime/summary.h"
+#include "samba/session.h"
 #include "support/file/tensor_file.h"
 #include "support/text/command_line.h"
 
@@ -21,10 +21,10 @@
 static SambaStatus compileModel(const char *model, const char *pef) {
   MlirContext context = sambaCompilerContextCreate();
   MlirModule module;
-  SambaModuleOptions options = {0};
+  SambaCompileOptions options = {0};
   SambaStatus status = sambaOnnxImportModel(context, model, NULL, NULL, NULL, &module);
   if (!status) {
-    status = sambaCompileModule(module, &options, &(SambaCompileOutput){.path = pef});
+    status = sambaCompileModule(module, &options, pef);
     mlirModuleDestroy(module);
   }
   mlirContextDestroy(context);

@@ -92,7 +92,7 @@ void takeScans(const Scans *scans, bool tests, uint64_t seed, uint64_t step, Sca
 }
 
 SambaStatus writeScans(SambaSession *session, const ScanBatch *batch) {
-  const uint64_t dims[] = {SCAN_BATCH, 1, SCAN_SIDE, SCAN_SIDE};
+  const int64_t dims[] = {SCAN_BATCH, 1, SCAN_SIDE, SCAN_SIDE};
   SAMBA_RETURN_IF_ERROR(sambaSessionSetInput(session, sambaStringRef("image"), SAMBA_DTYPE_F32, 4,
                                              dims, batch->images));
   return sambaSessionSetInput(session, sambaStringRef("label"), SAMBA_DTYPE_I64, 1, dims,

@@ -1,6 +1,5 @@
 /* The operators as C functions; see operators.h. */
-#include "samba/operators.h"
-#include "frontend/trace/trace.h"
+#include "frontend/trace/operators.h"
 
 #include "support/number/shape.h"
 

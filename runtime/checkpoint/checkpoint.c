@@ -1,7 +1,7 @@
-/* Saving and loading sessions; see checkpoint.h. */
-#include "runtime/checkpoint/checkpoint.h"
-
+/* Saving and loading sessions; see samba/session.h. */
 #include "runtime/checkpoint/checkpoint_index.h"
+#include "runtime/session.h"
+#include "runtime/values.h"
 #include "support/container/string_map.h"
 #include "support/file/folder.h"
 #include "support/file/input_file.h"
@@ -102,9 +102,8 @@ static SambaStatus saveTensor(SambaSession *session, uint32_t symbol, const char
     return status;
   }
 
-  SambaDevice *device = sambaSessionGetDevice(session);
   void *data = sambaAllocate(record->bytes);
-  SambaStatus status = device->functions->read(device, symbol, data);
+  SambaStatus status = sambaReadSymbol(session->loaded, symbol, data);
   if (!status)
     status = sambaNpyWrite(path, tensor->dtype, tensor->rank, tensor->dims, data);
   free(data);
@@ -127,7 +126,7 @@ static SambaStatus saveTensors(SambaSession *session, const char *folder, SambaA
         .rank = symbol->dims_count,
         .file = sambaCheckpointFileName(arena, symbol->name, index->tensor_count)};
     for (uint32_t a = 0; a < symbol->dims_count; ++a)
-      tensor->dims[a] = symbol->dims[a].size;
+      tensor->dims[a] = (int64_t)symbol->dims[a].size;
     ++index->tensor_count;
     SAMBA_RETURN_IF_ERROR(saveTensor(session, s, pathIn(arena, folder, tensor->file), tensor));
   }
@@ -163,6 +162,7 @@ static SambaStatus saveInto(SambaSession *session, const char *folder, SambaAren
 SambaStatus sambaSessionSave(SambaSession *session, const char *folder) {
   SambaFolderDraft draft;
   SambaArena arena = {0};
+  SAMBA_RETURN_IF_ERROR(sambaSessionRequirePef(session));
   if (!sambaSessionGetDevice(session)->holds_values)
     return sambaStatusMake(SAMBA_INVALID,
                            "%s: a device that counts cycles only has no values to save", folder);
@@ -221,7 +221,7 @@ static SambaStatus compareTensor(const Loading *loading, const SambaCheckpointTe
   int64_t dims[SAMBA_TENSOR_FILE_MAX_RANK];
   for (uint32_t a = 0; a < symbol->dims_count; ++a) {
     dims[a] = (int64_t)symbol->dims[a].size;
-    same = same && tensor->dims[a] == symbol->dims[a].size;
+    same = same && tensor->dims[a] == dims[a];
   }
   if (same)
     return NULL;
@@ -231,8 +231,7 @@ static SambaStatus compareTensor(const Loading *loading, const SambaCheckpointTe
                          loading->folder, SAMBA_STRING_ARGS(symbol->name),
                          sambaShapeFormat(wanted, sizeof wanted, symbol->dims_count, dims,
                                           sambaDTypeName(savedDType(symbol))),
-                         sambaShapeFormat(found, sizeof found, tensor->rank,
-                                          (const int64_t *)tensor->dims,
+                         sambaShapeFormat(found, sizeof found, tensor->rank, tensor->dims,
                                           sambaDTypeName(tensor->dtype)));
 }
 
@@ -321,8 +320,7 @@ static SambaStatus loadTensor(const Loading *loading, uint32_t at, bool writes,
   if (saved->dtype == symbol->host_dtype)
     return sambaSessionSetInput(loading->session, symbol->name, tensor.dtype, tensor.rank,
                                 tensor.dims, tensor.data);
-  SambaDevice *device = sambaSessionGetDevice(loading->session);
-  return device->functions->write(device, loading->symbols[at], tensor.data);
+  return sambaWriteSymbol(loading->session->loaded, loading->symbols[at], tensor.data);
 }
 
 /* One tensor at a time: first all are read and compared, then all are written. */
@@ -356,12 +354,13 @@ static SambaStatus load(Loading *loading) {
 }
 
 SambaStatus sambaSessionLoad(SambaSession *session, const char *folder) {
+  SAMBA_RETURN_IF_ERROR(sambaSessionRequirePef(session));
   Loading loading = {.session = session, .pef = sambaSessionGetPef(session), .folder = folder};
   if (!sambaSessionGetDevice(session)->holds_values)
     return sambaStatusMake(SAMBA_INVALID, "%s: a device that counts cycles only takes no values",
                            folder);
   loading.is_inference =
-      !(sambaSessionGetSectionTypes(session) & sambaSectionTypeBit(SAMBA_PEF_SECTION_OPT));
+      !(sambaSessionGetSectionTypes(session) & sambaSectionTypeBit(SAMBA_SECTION_OPT));
   SambaStatus status = load(&loading);
   sambaArenaDestroy(&loading.arena);
   return status;

@@ -11,7 +11,7 @@ typedef struct SambaCheckpointTensor {
   SambaStringRef name, kind; /* kind: "weight", "buffer" or "optimizer_state" */
   SambaDType dtype;
   uint32_t rank;
-  uint64_t dims[SAMBA_TENSOR_FILE_MAX_RANK];
+  int64_t dims[SAMBA_TENSOR_FILE_MAX_RANK];
   SambaStringRef file; /* in the folder: no path, ends in .npy */
 } SambaCheckpointTensor;
 

@@ -1,6 +1,6 @@
-/* The simulated RDU as a device; see simulated_device.h. This is the one file of the runtime that
+/* The simulated RDU as a device (sambaSimulatedDevice). This is the one file of the runtime that
  * knows the simulator. */
-#include "runtime/simulated/simulated_device.h"
+#include "runtime/device.h"
 
 #include "backend/sim/simulator.h"
 

@@ -55,7 +55,7 @@ static SambaStatus bad(const char *name, const char *what) {
 static SambaStatus countElements(const char *name, SambaTensorFile *tensor) {
   tensor->elements = 1;
   for (uint32_t a = 0; a < tensor->rank; ++a)
-    if (__builtin_mul_overflow(tensor->elements, tensor->dims[a], &tensor->elements))
+    if (__builtin_mul_overflow(tensor->elements, (uint64_t)tensor->dims[a], &tensor->elements))
       return bad(name, "the shape has more elements than 64 bits can count");
   if (__builtin_mul_overflow(tensor->elements, (uint64_t)sambaDTypeBytes(tensor->dtype),
                              &tensor->bytes))
@@ -93,9 +93,10 @@ static SambaStatus parseShape(const char *name, const char *at, SambaTensorFile 
     char *end;
     errno = 0;
     unsigned long long dim = strtoull(at, &end, 10);
-    if (end == at || *at == '-' || errno || tensor->rank == SAMBA_TENSOR_FILE_MAX_RANK)
+    if (end == at || *at == '-' || errno || dim > INT64_MAX ||
+        tensor->rank == SAMBA_TENSOR_FILE_MAX_RANK)
       return bad(name, "the .npy header has a malformed shape");
-    tensor->dims[tensor->rank++] = dim;
+    tensor->dims[tensor->rank++] = (int64_t)dim;
     at = end;
   }
 
@@ -111,9 +112,9 @@ static void transposeFortran(const SambaTensorFile *tensor, const uint8_t *sourc
        ++i) { /* i walks the source: the first index fastest */
     uint64_t at = 0;
     for (uint32_t a = 0; a < tensor->rank; ++a)
-      at = at * tensor->dims[a] + index[a];
+      at = at * (uint64_t)tensor->dims[a] + index[a];
     memcpy(target + at * size, source + i * size, size);
-    for (uint32_t a = 0; a < tensor->rank && ++index[a] == tensor->dims[a]; ++a)
+    for (uint32_t a = 0; a < tensor->rank && ++index[a] == (uint64_t)tensor->dims[a]; ++a)
       index[a] = 0;
   }
 }
@@ -168,7 +169,7 @@ SambaStatus sambaNpyParse(const char *name, const uint8_t *data, size_t size, Sa
   return NULL;
 }
 
-SambaStatus sambaNpyBegin(const char *path, SambaDType dtype, uint32_t rank, const uint64_t *dims,
+SambaStatus sambaNpyBegin(const char *path, SambaDType dtype, uint32_t rank, const int64_t *dims,
                           SambaAtomicFile *out_file) {
   const char *descr = "f4";
   for (int i = npyTypeCount; i-- > 0;)
@@ -179,8 +180,8 @@ SambaStatus sambaNpyBegin(const char *path, SambaDType dtype, uint32_t rank, con
 
   shape[0] = '\0';
   for (uint32_t a = 0; a < rank && a < SAMBA_TENSOR_FILE_MAX_RANK; ++a) {
-    at += (size_t)snprintf(shape + at, sizeof shape - at, a == 0 ? "%llu" : ", %llu",
-                           (unsigned long long)dims[a]);
+    at += (size_t)snprintf(shape + at, sizeof shape - at, a == 0 ? "%lld" : ", %lld",
+                           (long long)dims[a]);
   }
   if (rank == 1) /* Python's tuple of one */
     snprintf(shape + at, sizeof shape - at, ",");
@@ -208,11 +209,11 @@ SambaStatus sambaNpyBegin(const char *path, SambaDType dtype, uint32_t rank, con
   return status;
 }
 
-SambaStatus sambaNpyWrite(const char *path, SambaDType dtype, uint32_t rank, const uint64_t *dims,
+SambaStatus sambaNpyWrite(const char *path, SambaDType dtype, uint32_t rank, const int64_t *dims,
                           const void *data) {
   uint64_t bytes = sambaDTypeBytes(dtype);
   for (uint32_t a = 0; a < rank; ++a)
-    bytes *= dims[a];
+    bytes *= (uint64_t)dims[a];
 
   SambaAtomicFile file;
   SAMBA_RETURN_IF_ERROR(sambaNpyBegin(path, dtype, rank, dims, &file));
@@ -321,7 +322,7 @@ static bool readTyped(Wire wire, const SambaTensorFile *tensor, Payload *payload
 static bool addDim(SambaTensorFile *tensor, uint64_t size) {
   if (tensor->rank == SAMBA_TENSOR_FILE_MAX_RANK || (int64_t)size < 0)
     return false;
-  tensor->dims[tensor->rank++] = size;
+  tensor->dims[tensor->rank++] = (int64_t)size;
   return true;
 }
 

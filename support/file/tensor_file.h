@@ -12,7 +12,7 @@ enum { SAMBA_TENSOR_FILE_MAX_RANK = 32 };
 typedef struct SambaTensorFile {
   SambaDType dtype;
   uint32_t rank;
-  uint64_t dims[SAMBA_TENSOR_FILE_MAX_RANK];
+  int64_t dims[SAMBA_TENSOR_FILE_MAX_RANK];
   void *data; /* row-major, little-endian, in the arena */
   uint64_t elements, bytes;
 } SambaTensorFile;
@@ -28,12 +28,12 @@ SambaStatus sambaTensorProtoParse(const char *name, const uint8_t *data, size_t 
 
 /* Writes a .npy file (version 1), whole or not at all. NumPy has no bf16, so its bits are written
  * as 16-bit integers ('<u2'). */
-SambaStatus sambaNpyWrite(const char *path, SambaDType dtype, uint32_t rank, const uint64_t *dims,
+SambaStatus sambaNpyWrite(const char *path, SambaDType dtype, uint32_t rank, const int64_t *dims,
                           const void *data);
 
 /* Begins such a file: writes its header and leaves the elements to the caller, who appends, commits
  * or discards it. For tensors that come piece by piece. */
-SambaStatus sambaNpyBegin(const char *path, SambaDType dtype, uint32_t rank, const uint64_t *dims,
+SambaStatus sambaNpyBegin(const char *path, SambaDType dtype, uint32_t rank, const int64_t *dims,
                           SambaAtomicFile *out_file);
 
 /* The dtype of an ONNX element type number (TensorProto.DataType), SAMBA_DTYPE_COUNT when Samba has

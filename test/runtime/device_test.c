@@ -16,7 +16,7 @@
 
 enum { symbolA, symbolB, symbolY, symbolCount, callCount = 3 };
 static const char path[] = "device-test.pef";
-static const uint64_t four[1] = {4};
+static const int64_t four[1] = {4};
 
 static void addSymbol(SambaPef *pef, uint32_t index, const char *name, SambaPefSymbolKind kind,
                       SambaDType device_dtype) {
@@ -113,6 +113,15 @@ static SambaSession *openSession(Recording *recording) {
   return session;
 }
 
+/* Has an input no value? Then the first one is of this name. */
+static bool isMissing(const SambaSession *session, const char *name) {
+  SambaTensorInfo info;
+  bool missing = sambaSessionFindMissingInput(session, NULL, &info);
+  if (missing)
+    assert_true(sambaStringRefEqualC(info.name, name));
+  return missing;
+}
+
 static SambaStatus setInput(SambaSession *session, const char *name, const float *data) {
   return sambaSessionSetInput(session, sambaStringRef(name), SAMBA_DTYPE_F32, 1, four, data);
 }
@@ -135,11 +144,10 @@ static void theDeviceSeesWhatTheUserDoesInOrder(void **state) {
   Recording recording = {0};
   SambaSession *session = openSession(&recording);
 
-  assert_ptr_equal(sambaSessionFindMissingInput(session, NULL),
-                   &sambaSessionGetPef(session)->symbols[symbolA]);
+  assert_true(isMissing(session, "a"));
   assert_null(setInput(session, "b", steps));
   assert_null(setInput(session, "a", ones));
-  assert_null(sambaSessionFindMissingInput(session, NULL));
+  assert_false(isMissing(session, NULL));
   assert_null(sambaSessionRun(session, NULL, NULL, NULL));
   sambaSessionClose(session);
 
@@ -245,8 +253,7 @@ static void errorsOfTheDeviceSayWhatItDid(void **state) {
   recording = (Recording){.fails_at = 2};
   session = openSession(&recording);
   failsWith(setInput(session, "a", ones), "input 'a': the wire is cut");
-  assert_ptr_equal(sambaSessionFindMissingInput(session, NULL),
-                   &sambaSessionGetPef(session)->symbols[symbolA]);
+  assert_true(isMissing(session, "a"));
 
   /* The second of three launches: the first is in the report, the third is not tried. */
   SambaRunReport report;
@@ -267,7 +274,7 @@ static void aDeviceWithoutValuesIsNotWrittenTo(void **state) {
   SambaSession *session = openSession(&recording);
   assert_null(setInput(session, "a", ones));
   assert_null(setInput(session, "b", NULL));
-  assert_null(sambaSessionFindMissingInput(session, NULL));
+  assert_false(isMissing(session, NULL));
   assert_int_equal(recording.entries.size, 1);
   sambaSessionClose(session);
   recordingFree(&recording);

@@ -43,7 +43,7 @@ static void runWith(RecordedPef *fixture, uint32_t count, const SambaHyperparame
   succeeded(sambaSessionRun(fixture->session, &options, NULL, NULL));
 }
 
-static void runType(RecordedPef *fixture, SambaPefSectionType type, bool evaluate) {
+static void runType(RecordedPef *fixture, SambaSectionType type, bool evaluate) {
   SambaRunOptions options = {.order = {.type_count = 1, .types = &type}, .evaluate = evaluate};
   succeeded(sambaSessionRun(fixture->session, &options, NULL, NULL));
 }
@@ -60,7 +60,7 @@ static void isRefused(RecordedPef *fixture, const char *name, double value, cons
   assert_true(floatAt(fixture, argMomentum) == 0.9f);
 }
 
-static void addName(void *user, const SambaPefArgin *argin) {
+static void addName(void *user, const SambaArginInfo *argin) {
   char *text = user;
   size_t size = strlen(text);
   snprintf(text + size, 128 - size, " %.*s", SAMBA_STRING_ARGS(argin->name));
@@ -73,9 +73,9 @@ static void s050NamesInTheOrderOfThePef(void **state) {
   assert_string_equal(all,
                       " lr weight_decay momentum drop1 drop2 drop1.seed drop2.seed temperature");
   /* S051, S052. */
-  sambaSessionForEachArgin(fixture->session, 1u << SAMBA_PEF_ARGIN_DROPOUT_RATE, addName, rates);
+  sambaSessionForEachArgin(fixture->session, 1u << SAMBA_ARGIN_DROPOUT_RATE, addName, rates);
   assert_string_equal(rates, " drop1 drop2");
-  sambaSessionForEachArgin(fixture->session, 1u << SAMBA_PEF_ARGIN_DROPOUT_SEED, addName, seeds);
+  sambaSessionForEachArgin(fixture->session, 1u << SAMBA_ARGIN_DROPOUT_SEED, addName, seeds);
   assert_string_equal(seeds, " drop1.seed drop2.seed");
 }
 
@@ -178,9 +178,9 @@ static void s072RangesOfThePef(void **state) {
 
 static void s074Evaluation(void **state) {
   RecordedPef *fixture = *state;
-  runType(fixture, SAMBA_PEF_SECTION_FWD, false);
+  runType(fixture, SAMBA_SECTION_FWD, false);
   assert_true(floatAt(fixture, argDrop1) == 0.5f && floatAt(fixture, argDrop2) == 0.25f);
-  runType(fixture, SAMBA_PEF_SECTION_FWD, true);
+  runType(fixture, SAMBA_SECTION_FWD, true);
   assert_true(floatAt(fixture, argDrop1) == 0 && floatAt(fixture, argDrop2) == 0);
   assert_true(floatAt(fixture, argLr) == 0.1f);
 
@@ -189,24 +189,24 @@ static void s074Evaluation(void **state) {
   SambaRunOptions options = {.hyperparameter_count = 1, .hyperparameters = &rate, .evaluate = true};
   succeeded(sambaSessionRun(fixture->session, &options, NULL, NULL));
   assert_true(floatAt(fixture, argDrop1) == 0);
-  runType(fixture, SAMBA_PEF_SECTION_FWD, false);
+  runType(fixture, SAMBA_SECTION_FWD, false);
   assert_true(floatAt(fixture, argDrop1) == 0.75f && floatAt(fixture, argDrop2) == 0.75f);
 }
 
 static void s075SeedsOfDropout(void **state) {
   RecordedPef *fixture = *state;
-  runType(fixture, SAMBA_PEF_SECTION_FWD, false);
+  runType(fixture, SAMBA_SECTION_FWD, false);
   uint64_t first = seedAt(fixture, argSeed1), second = seedAt(fixture, argSeed2);
   assert_int_not_equal(first, second);
 
   /* Backward without forward: the same mask. Each forward: another one, but not in evaluation. */
-  runType(fixture, SAMBA_PEF_SECTION_BCKWD, false);
+  runType(fixture, SAMBA_SECTION_BCKWD, false);
   assert_int_equal(seedAt(fixture, argSeed1), first);
   assert_int_equal(seedAt(fixture, argSeed2), second);
-  runType(fixture, SAMBA_PEF_SECTION_FWD, false);
+  runType(fixture, SAMBA_SECTION_FWD, false);
   uint64_t third = seedAt(fixture, argSeed1);
   assert_true(third != first && third != second);
-  runType(fixture, SAMBA_PEF_SECTION_FWD, true);
+  runType(fixture, SAMBA_SECTION_FWD, true);
   assert_int_equal(seedAt(fixture, argSeed1), third);
 
   /* A seed that is given stays, the other is drawn. */
@@ -214,16 +214,16 @@ static void s075SeedsOfDropout(void **state) {
   runWith(fixture, 1, &(SambaHyperparameter){sambaStringRef("drop1.seed"), 12345});
   assert_int_equal(seedAt(fixture, argSeed1), 12345);
   assert_int_not_equal(seedAt(fixture, argSeed2), other);
-  runType(fixture, SAMBA_PEF_SECTION_FWD, false);
+  runType(fixture, SAMBA_SECTION_FWD, false);
   assert_int_equal(seedAt(fixture, argSeed1), 12345);
 
   /* The generator starts again, and the seed is no longer given. */
   sambaSessionResetGenerator(fixture->session);
-  runType(fixture, SAMBA_PEF_SECTION_FWD, false);
+  runType(fixture, SAMBA_SECTION_FWD, false);
   assert_int_equal(seedAt(fixture, argSeed1), first);
   assert_int_equal(seedAt(fixture, argSeed2), second);
   sambaSessionSeedGenerator(fixture->session, 1);
-  runType(fixture, SAMBA_PEF_SECTION_FWD, false);
+  runType(fixture, SAMBA_SECTION_FWD, false);
   assert_int_not_equal(seedAt(fixture, argSeed1), first);
 }
 
@@ -233,7 +233,7 @@ static void s075TheStreamIsKnown(void **state) {
   RecordedPef *fixture = *state;
   static const uint64_t numbers[] = {6457827717110365317u, 3203168211198807973u};
   sambaSessionSeedGenerator(fixture->session, 1234567);
-  runType(fixture, SAMBA_PEF_SECTION_FWD, false);
+  runType(fixture, SAMBA_SECTION_FWD, false);
   assert_int_equal(seedAt(fixture, argSeed1), numbers[0] >> 33);
   assert_int_equal(seedAt(fixture, argSeed2), numbers[1] >> 33);
 }

@@ -3,7 +3,7 @@
 #include "backend/machine/shipped.h"
 #include "backend/pef/container/writer.h"
 #include "runtime/session.h"
-#include "runtime/simulated/simulated_device.h"
+#include "samba/session.h"
 #include "test/runtime/recording_device.h"
 
 #include <setjmp.h>
@@ -51,13 +51,13 @@ static void tensorsGoInAndOut(void **state) {
 
   refused(sambaSessionGetOutput(session, sambaStringRef("x"), &tensor),
           "read of never-written memory: symbol 'x'");
-  assert_null(sambaSessionSetInput(session, sambaStringRef("x"), SAMBA_DTYPE_F32, 1,
-                                   (uint64_t[]){4}, data));
+  assert_null(
+      sambaSessionSetInput(session, sambaStringRef("x"), SAMBA_DTYPE_F32, 1, (int64_t[]){4}, data));
   assert_null(sambaSessionGetOutput(session, sambaStringRef("x"), &tensor));
   assert_int_equal(tensor.bytes, 16);
   assert_memory_equal(tensor.data, data, 16);
   free(tensor.data);
-  refused(sambaSessionSetInput(session, sambaStringRef("x"), SAMBA_DTYPE_F32, 2, (uint64_t[]){2, 2},
+  refused(sambaSessionSetInput(session, sambaStringRef("x"), SAMBA_DTYPE_F32, 2, (int64_t[]){2, 2},
                                data),
           "input 'x' is 4xf32, but the data are 2x2xf32");
   refused(sambaSessionGetOutput(session, sambaStringRef("y"), &tensor),
@@ -82,7 +82,7 @@ static void symbolsAreCopiedToOtherDevices(void **state) {
 
   assert_null(sambaSessionOpen("session-test.pef", &factory, &session));
   assert_null(
-      sambaSessionSetInput(*state, sambaStringRef("x"), SAMBA_DTYPE_F32, 1, (uint64_t[]){4}, data));
+      sambaSessionSetInput(*state, sambaStringRef("x"), SAMBA_DTYPE_F32, 1, (int64_t[]){4}, data));
   assert_null(simulated->functions->copy_peer(simulated, 0, sambaSessionGetDevice(session)));
   assert_int_equal(recording.entries.size, 2);
   assert_int_equal(recording.entries.data[1].kind, RECORDED_WRITE);

@@ -1,5 +1,5 @@
 /* Many steps: what is run, fed and read in which order; micro-batches; the step counter. */
-#include "runtime/steps.h"
+#include "samba/session.h"
 #include "support/text/text.h"
 #include "test/runtime/training_pef.h"
 
@@ -32,8 +32,8 @@ static int setUpTypes(void **state, uint32_t types) {
 static int setUp(void **state) { return setUpTypes(state, 0); }
 
 static int setUpWithoutAccumulation(void **state) {
-  return setUpTypes(state, 1u << SAMBA_PEF_SECTION_FWD | 1u << SAMBA_PEF_SECTION_BCKWD |
-                               1u << SAMBA_PEF_SECTION_OPT);
+  return setUpTypes(state,
+                    1u << SAMBA_SECTION_FWD | 1u << SAMBA_SECTION_BCKWD | 1u << SAMBA_SECTION_OPT);
 }
 
 static int tearDown(void **state) {
@@ -116,7 +116,7 @@ static void eachMicroBatchHasItsMask(void **state) {
 
 static void onlyTypesThatAreThere(void **state) {
   Fixture *fixture = *state;
-  const SambaPefSectionType types[] = {SAMBA_PEF_SECTION_FWD, SAMBA_PEF_SECTION_BCKWD};
+  const SambaSectionType types[] = {SAMBA_SECTION_FWD, SAMBA_SECTION_BCKWD};
   SambaSteps steps = stepsOf(fixture, 1, 2);
   refusedWith(sambaSessionRunSteps(fixture->session, &steps),
               "micro-batches need a PEF that adds gradients up, and this one has no section of "
@@ -135,7 +135,7 @@ static void onlyTypesThatAreThere(void **state) {
 
 static void microBatchesAreWholeSteps(void **state) {
   Fixture *fixture = *state;
-  const SambaPefSectionType type = SAMBA_PEF_SECTION_FWD;
+  const SambaSectionType type = SAMBA_SECTION_FWD;
   SambaSteps steps = stepsOf(fixture, 1, 2);
   steps.run.order.types = &type;
   steps.run.order.type_count = 1;

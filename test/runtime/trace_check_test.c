@@ -57,7 +57,7 @@ static void theForwardPartOfATraining(void **state) {
   succeeded(sambaSessionRun(fixture->session, NULL, NULL, NULL));
   assert_string_equal(launchedCalls(&fixture->recording, 0), "1 2 3");
 
-  const SambaPefSectionType types[] = {SAMBA_PEF_SECTION_FWD, SAMBA_PEF_SECTION_BCKWD};
+  const SambaSectionType types[] = {SAMBA_SECTION_FWD, SAMBA_SECTION_BCKWD};
   SambaRunOptions options = {.order = {.type_count = 2, .types = types}};
   size_t before = fixture->recording.entries.size;
   refusedWith(

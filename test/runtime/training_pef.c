@@ -104,7 +104,7 @@ static void addSchedule(SambaPef *pef, uint32_t present) {
   uint32_t ids[trainingSections] = {0};
   pef->sections = SAMBA_ARENA_ARRAY(&pef->arena, SambaPefSection, trainingSections);
   for (uint32_t s = 0; s < trainingSections; ++s)
-    if (present & sambaSectionTypeBit(types[s])) {
+    if (present & (1u << types[s])) {
       ids[s] = pef->sections_count++;
       pef->sections[ids[s]] = (SambaPefSection){
           .name = sambaStringRef(sambaPefSectionTypeName(types[s])), .type = types[s]};
@@ -112,7 +112,7 @@ static void addSchedule(SambaPef *pef, uint32_t present) {
 
   pef->calls = SAMBA_ARENA_ARRAY(&pef->arena, SambaPefCall, trainingCalls);
   for (uint32_t c = 0; c < trainingCalls; ++c) {
-    if (!(present & sambaSectionTypeBit(types[schedule[c]])))
+    if (!(present & (1u << types[schedule[c]])))
       continue;
     SambaPefCall *call = &pef->calls[pef->calls_count++];
     sambaPefCallInitialize(call);
@@ -126,7 +126,7 @@ static void addSchedule(SambaPef *pef, uint32_t present) {
 }
 
 static void addGraph(SambaPef *pef, uint32_t present) {
-  bool is_training = present & sambaSectionTypeBit(SAMBA_PEF_SECTION_BCKWD);
+  bool is_training = present & (1u << SAMBA_PEF_SECTION_BCKWD);
   pef->graphs_count = 1;
   pef->graphs = SAMBA_ARENA_NEW(&pef->arena, SambaPefGraph);
   *pef->graphs =

@@ -39,7 +39,7 @@ static void isHalved(const float *y) {
 }
 
 static void evaluate(Learner *learner, uint32_t given, const SambaHyperparameter *values) {
-  const SambaPefSectionType forward = SAMBA_PEF_SECTION_FWD;
+  const SambaSectionType forward = SAMBA_SECTION_FWD;
   SambaRunOptions options = {.order = {.type_count = 1, .types = &forward},
                              .hyperparameter_count = given,
                              .hyperparameters = values,
@@ -120,7 +120,7 @@ typedef struct {
   char text[128];
 } Names;
 
-static void addName(void *user, const SambaPefArgin *argin) {
+static void addName(void *user, const SambaArginInfo *argin) {
   Names *names = user;
   size_t size = strlen(names->text);
   snprintf(names->text + size, sizeof names->text - size, " %.*s", SAMBA_STRING_ARGS(argin->name));
@@ -146,8 +146,8 @@ static void s051TwoLayers(void **state) {
   put(&learner, "w", ones);
 
   Names rates = {""}, seeds = {""}, all = {""};
-  sambaSessionForEachArgin(learner.session, 1u << SAMBA_PEF_ARGIN_DROPOUT_RATE, addName, &rates);
-  sambaSessionForEachArgin(learner.session, 1u << SAMBA_PEF_ARGIN_DROPOUT_SEED, addName, &seeds);
+  sambaSessionForEachArgin(learner.session, 1u << SAMBA_ARGIN_DROPOUT_RATE, addName, &rates);
+  sambaSessionForEachArgin(learner.session, 1u << SAMBA_ARGIN_DROPOUT_SEED, addName, &seeds);
   sambaSessionForEachArgin(learner.session, ~0u, addName, &all);
   assert_string_equal(rates.text, " one__p two__p");
   assert_string_equal(seeds.text, " one__seed two__seed"); /* S052 */

@@ -1,6 +1,6 @@
 #include "test/training/learner.h"
 
-#include "runtime/simulated/simulated_device.h"
+#include "samba/session.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -27,15 +27,14 @@ void refuses(SambaStatus status, const char *text) {
 
 void learnerBegin(Learner *learner, const char *path) {
   *learner = (Learner){.context = sambaCompilerContextCreate(), .path = path};
-  learner->trace = sambaTraceCreateInContext(learner->context, "step");
+  learner->trace = sambaTraceCreate(learner->context, "step");
 }
 
 SambaStatus learnerCompile(Learner *learner) {
-  SambaModuleOptions options = {.pipeline = {.inference = "false"}};
+  SambaCompileOptions options = {.pipeline = {.inference = "false"}};
   MlirModule module;
   SAMBA_RETURN_IF_ERROR(sambaTraceFinish(learner->trace, &module));
-  SambaStatus status =
-      sambaCompileModule(module, &options, &(SambaCompileOutput){.path = learner->path});
+  SambaStatus status = sambaCompileModule(module, &options, learner->path);
   mlirModuleDestroy(module);
   return status;
 }
@@ -77,7 +76,7 @@ static const SambaPefSymbol *symbolOf(Learner *learner, const char *name) {
 
 void put(Learner *learner, const char *name, const float *values) {
   const SambaPefSymbol *symbol = symbolOf(learner, name);
-  uint64_t dims[SAMBA_MAX_RANK];
+  int64_t dims[SAMBA_MAX_RANK];
   for (uint32_t i = 0; i < symbol->dims_count; ++i)
     dims[i] = symbol->dims[i].size;
   succeeds(sambaSessionSetInput(learner->session, sambaStringRef(name), SAMBA_DTYPE_F32,
@@ -98,15 +97,14 @@ uint64_t elementsOf(Learner *learner, const char *name) {
 }
 
 static void run(Learner *learner, const char *types, SambaRunOptions options) {
-  static const char letters[] = {
-      [SAMBA_PEF_SECTION_ZEROGRAD] = 'Z', [SAMBA_PEF_SECTION_FWD] = 'F',
-      [SAMBA_PEF_SECTION_BCKWD] = 'B',    [SAMBA_PEF_SECTION_OPT] = 'O',
-      [SAMBA_PEF_SECTION_REDUCE] = 'R',   [SAMBA_PEF_SECTION_GRADNORM] = 'G'};
-  SambaPefSectionType chosen[16];
+  static const char letters[] = {[SAMBA_SECTION_ZEROGRAD] = 'Z', [SAMBA_SECTION_FWD] = 'F',
+                                 [SAMBA_SECTION_BCKWD] = 'B',    [SAMBA_SECTION_OPT] = 'O',
+                                 [SAMBA_SECTION_REDUCE] = 'R',   [SAMBA_SECTION_GRADNORM] = 'G'};
+  SambaSectionType chosen[16];
   for (const char *letter = types; *letter; ++letter) {
     const char *found = memchr(letters, *letter, sizeof letters);
     assert_non_null(found);
-    chosen[options.order.type_count++] = (SambaPefSectionType)(found - letters);
+    chosen[options.order.type_count++] = (SambaSectionType)(found - letters);
   }
   options.order.types = chosen;
   succeeds(sambaSessionRun(learner->session, &options, NULL, NULL));

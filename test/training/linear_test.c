@@ -93,9 +93,9 @@ static void e01OneStep(void **state) {
   Learner learner;
   openLinear(&learner, "sgd,lr=0.1");
   assert_int_equal(sambaSessionGetSectionTypes(learner.session),
-                   sambaSectionTypeBit(SAMBA_PEF_SECTION_FWD) |
-                       sambaSectionTypeBit(SAMBA_PEF_SECTION_BCKWD) |
-                       sambaSectionTypeBit(SAMBA_PEF_SECTION_OPT));
+                   sambaSectionTypeBit(SAMBA_SECTION_FWD) |
+                       sambaSectionTypeBit(SAMBA_SECTION_BCKWD) |
+                       sambaSectionTypeBit(SAMBA_SECTION_OPT));
   runs(&learner, "");
   isForward(get(&learner, "y"), 0, 0.1);
   haveGradients(&learner, 1);
@@ -304,7 +304,7 @@ static void t099GradientsOfTheSession(void **state) {
   SambaHostTensor tensor;
   refuses(sambaSessionGetOutput(learner.session, sambaStringRef("bias__grad"), &tensor), none);
   refuses(sambaSessionSetInput(learner.session, sambaStringRef("bias__grad"), SAMBA_DTYPE_F32, 1,
-                               (uint64_t[]){width}, zeros),
+                               (int64_t[]){width}, zeros),
           none);
   assert_memory_equal(get(&learner, "bias"), b, sizeof b);
   learnerEnd(&learner);

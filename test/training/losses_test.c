@@ -144,7 +144,7 @@ static void n060SeedOfAnotherShape(void **state) {
   traceSum(&learner);
   learnerOpen(&learner);
   refuses(sambaSessionSetInput(learner.session, sambaStringRef("l__grad"), SAMBA_DTYPE_F32, 1,
-                               (uint64_t[]){4}, four),
+                               (int64_t[]){4}, four),
           "'l__grad'");
   learnerEnd(&learner);
 }

@@ -2,8 +2,6 @@
 #include "tools/python/session.h"
 
 #include "runtime/session.h"
-#include "runtime/simulated/simulated_device.h"
-#include "tools/python/report.h"
 #include "tools/python/trace.h"
 
 #include <stdlib.h>
@@ -125,7 +123,7 @@ static PyObject *writeTensor(PyObject *self, PyObject *arguments) {
   PyObject *dtype, *shape;
   unsigned long long data;
   SambaTensorType type;
-  uint64_t dims[SAMBA_MAX_RANK], bytes;
+  uint64_t bytes;
   if (!PyArg_ParseTuple(arguments, "sOOK", &name, &dtype, &shape, &data) ||
       !sambaReadType(dtype, shape, &type))
     return NULL;
@@ -135,9 +133,9 @@ static PyObject *writeTensor(PyObject *self, PyObject *arguments) {
 
   bytes = sambaDTypeBytes(type.dtype);
   for (uint32_t i = 0; i < type.rank; ++i)
-    bytes *= dims[i] = (uint64_t)type.dims[i];
+    bytes *= (uint64_t)type.dims[i];
   SambaStatus status = sambaSessionSetInput(session, sambaStringRef(name), type.dtype, type.rank,
-                                            dims, (const void *)(uintptr_t)data);
+                                            type.dims, (const void *)(uintptr_t)data);
   if (!status)
     sessionOf(self)->written += bytes;
   return sambaAnswerStatus(status);
@@ -175,7 +173,7 @@ typedef struct {
   SambaRunOptions options;
   SambaSectionGroup group;
   uint32_t sections[mostSections];
-  SambaPefSectionType types[64];
+  SambaSectionType types[64];
   SambaHyperparameter *hyperparameters;
 } Request;
 
@@ -199,7 +197,7 @@ static bool readTypes(PyObject *object, Request *request) {
   for (Py_ssize_t i = 0; i < count && !PyErr_Occurred(); ++i) {
     PyObject *item = PySequence_GetItem(object, i);
     const char *name = item ? PyUnicode_AsUTF8(item) : NULL;
-    if (name && !sambaPefSectionTypeFromName(sambaStringRef(name), &request->types[i]))
+    if (name && !sambaSectionTypeFromName(sambaStringRef(name), &request->types[i]))
       PyErr_Format(PyExc_ValueError,
                    "there is no section type '%s'; there are ZEROGRAD, FWD, BCKWD, REDUCE, "
                    "GRADNORM and OPT",
@@ -295,10 +293,10 @@ static PyObject *checkRun(PyObject *self, PyObject *arguments) {
   if (status)
     return sambaRaise(status);
   free(calls);
-  const SambaPefSymbol *missing = sambaSessionFindMissingInput(session, &request.options.order);
-  if (!missing)
+  SambaTensorInfo missing;
+  if (!sambaSessionFindMissingInput(session, &request.options.order, &missing))
     Py_RETURN_NONE;
-  return sambaTextToPython(missing->name);
+  return sambaTextToPython(missing.name);
 }
 
 static PyObject *skipInput(PyObject *self, PyObject *argument) {
@@ -311,7 +309,7 @@ static PyObject *checkTrace(PyObject *self, PyObject *argument) {
   SambaSession *session = openSession(self);
   if (!session || !PyObject_TypeCheck(argument, &sambaTraceType))
     return session ? PyErr_Format(PyExc_TypeError, "%R is no trace", argument) : NULL;
-  SambaTraceRecord record = *sambaTraceGetRecord(((SambaTraceObject *)argument)->trace);
+  SambaTraceRecord record = sambaTraceGetRecord(((SambaTraceObject *)argument)->trace);
   return sambaAnswerStatus(sambaSessionCheckTrace(session, (SambaStringRef){0}, &record));
 }
 
@@ -388,18 +386,22 @@ static PyObject *describePef(PyObject *self, PyObject *ignored) {
 }
 
 static PyObject *getReport(PyObject *self, PyObject *ignored) {
+  SambaRunReport report;
   SambaSession *session = openSession(self);
-  PyObject *report = session ? sambaReportToPython(session) : NULL;
   (void)ignored;
-  PyObject *moved =
-      report ? Py_BuildValue("{s:K,s:K}", "host_to_device_bytes",
-                             (unsigned long long)sessionOf(self)->written, "device_to_host_bytes",
-                             (unsigned long long)sessionOf(self)->read)
-             : NULL;
-  if (!moved || PyDict_Update(report, moved))
-    Py_CLEAR(report);
-  Py_XDECREF(moved);
-  return report;
+  if (!session)
+    return NULL;
+  sambaSessionGetReport(session, &report);
+  const SambaDeviceActivity *activity = &report.activity;
+  return Py_BuildValue(
+      "{s:K,s:K,s:K,s:K,s:K,s:K,s:d,s:d,s:K,s:K}", "calls", (unsigned long long)report.calls,
+      "cycles", (unsigned long long)activity->cycles, "launch_cycles",
+      (unsigned long long)activity->launch_cycles, "dram_read_bytes",
+      (unsigned long long)activity->dram_read_bytes, "dram_write_bytes",
+      (unsigned long long)activity->dram_write_bytes, "flops", (unsigned long long)activity->flops,
+      "load_seconds", report.load_seconds, "simulate_seconds", report.simulate_seconds,
+      "host_to_device_bytes", (unsigned long long)sessionOf(self)->written, "device_to_host_bytes",
+      (unsigned long long)sessionOf(self)->read);
 }
 
 static PyObject *seedGenerator(PyObject *self, PyObject *seed) {

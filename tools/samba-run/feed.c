@@ -7,48 +7,40 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *formatShape(char *buffer, const SambaPefSymbol *symbol) {
-  int64_t dims[SAMBA_TENSOR_FILE_MAX_RANK];
-  uint32_t rank = symbol->dims_count;
-  rank = rank < SAMBA_TENSOR_FILE_MAX_RANK ? rank : SAMBA_TENSOR_FILE_MAX_RANK;
-  for (uint32_t a = 0; a < rank; ++a)
-    dims[a] = (int64_t)symbol->dims[a].size;
-  return sambaShapeFormat(buffer, SAMBA_SHAPE_TEXT_BYTES, rank, dims,
-                          sambaDTypeName(symbol->host_dtype));
+static const char *formatShape(char *buffer, const SambaTensorInfo *info) {
+  return sambaShapeFormat(buffer, SAMBA_SHAPE_TEXT_BYTES, info->rank, info->dims,
+                          sambaDTypeName(info->dtype));
 }
 
-/* Has the tensor the type and shape of the symbol behind its first `leading` axes? */
-static bool fits(const SambaTensorFile *tensor, const SambaPefSymbol *symbol, uint32_t leading) {
-  bool same = tensor->dtype == symbol->host_dtype && tensor->rank == symbol->dims_count + leading;
+/* Has the tensor the type and shape of the model's behind its first `leading` axes? */
+static bool fits(const SambaTensorFile *tensor, const SambaTensorInfo *info, uint32_t leading) {
+  bool same = tensor->dtype == info->dtype && tensor->rank == info->rank + leading;
   for (uint32_t a = leading; a < tensor->rank && same; ++a)
-    same = tensor->dims[a] == symbol->dims[a - leading].size;
+    same = tensor->dims[a] == info->dims[a - leading];
   return same;
 }
 
-static SambaStatus addSliced(SambaFeed *feed, const SambaSteps *steps, const SambaPefSymbol *symbol,
-                             const char *path, const SambaTensorFile *tensor, SambaArena *arena) {
+static SambaStatus addSliced(SambaFeed *feed, const SambaSteps *steps, const SambaTensorInfo *info,
+                             const char *path, const SambaTensorFile *tensor) {
   uint64_t batches = steps->micro_batches ? steps->micro_batches : 1;
-  uint64_t slices = tensor->dims[0];
+  uint64_t slices = (uint64_t)tensor->dims[0];
   if (slices != steps->count && slices != steps->count * batches) {
     char shape[SAMBA_SHAPE_TEXT_BYTES];
     SambaStatus status = sambaStatusMake(
         SAMBA_INVALID, "input '%.*s': %s has %llu slices of %s, but the run has %llu steps",
-        SAMBA_STRING_ARGS(symbol->name), path, (unsigned long long)slices,
-        formatShape(shape, symbol), (unsigned long long)steps->count);
+        SAMBA_STRING_ARGS(info->name), path, (unsigned long long)slices, formatShape(shape, info),
+        (unsigned long long)steps->count);
     if (batches > 1)
       status = sambaStatusNote(status, "a slice for each micro-batch makes %llu",
                                (unsigned long long)(steps->count * batches));
     return status;
   }
 
-  sambaArrayAppend(
-      &feed->sliced,
-      (SambaSlicedInput){.symbol = symbol,
-                         .data = tensor->data,
-                         .bytes = tensor->bytes / slices,
-                         .passes = slices == steps->count ? batches : 1,
-                         .dims = sambaArenaCopy(arena, tensor->dims + 1,
-                                                sizeof tensor->dims - sizeof *tensor->dims)});
+  sambaArrayAppend(&feed->sliced,
+                   (SambaSlicedInput){.info = *info,
+                                      .data = tensor->data,
+                                      .bytes = tensor->bytes / slices,
+                                      .passes = slices == steps->count ? batches : 1});
   return NULL;
 }
 
@@ -56,37 +48,37 @@ static SambaStatus readInput(const SambaRunArguments *arguments, const SambaStep
                              SambaArena *arena, SambaFeed *feed) {
   const char *name, *path;
   SambaTensorFile tensor;
-  const SambaPefSymbol *symbol;
+  SambaTensorInfo info;
   const SambaStrings *inputs = &arguments->inputs;
   SAMBA_RETURN_IF_ERROR(sambaSplitPair(arena, "--input", inputs->data[at], &name, &path));
   for (size_t j = 0; j < at; ++j)
     if (strncmp(inputs->data[j], name, strlen(name)) == 0 && inputs->data[j][strlen(name)] == '=')
       return sambaStatusMake(SAMBA_INVALID, "--input gives '%s' twice; once is enough", name);
   SAMBA_RETURN_IF_ERROR(sambaTensorFileRead(path, arena, &tensor));
-  SAMBA_RETURN_IF_ERROR(sambaSessionFindTensor(feed->session, sambaStringRef(name), &symbol));
+  SAMBA_RETURN_IF_ERROR(sambaSessionGetTensorInfo(feed->session, sambaStringRef(name), &info));
 
   bool has_steps = arguments->steps >= 0 || arguments->micro_batches >= 0;
-  if (has_steps && fits(&tensor, symbol, 1))
-    return addSliced(feed, steps, symbol, path, &tensor, arena);
-  if (!fits(&tensor, symbol, 0) && sambaSessionSkipInput(feed->session, symbol->name)) {
+  if (has_steps && fits(&tensor, &info, 1))
+    return addSliced(feed, steps, &info, path, &tensor);
+  if (!fits(&tensor, &info, 0) && sambaSessionSkipInput(feed->session, info.name)) {
     fprintf(stderr,
             "remark: input '%s' does not have the type or shape of the data in %s; no section "
             "reads it\n",
             name, path);
     return NULL;
   }
-  return sambaSessionSetInput(feed->session, symbol->name, tensor.dtype, tensor.rank, tensor.dims,
+  return sambaSessionSetInput(feed->session, info.name, tensor.dtype, tensor.rank, tensor.dims,
                               tensor.data);
 }
 
 static SambaStatus checkNothingMissing(const SambaSession *session, const SambaRunOrder *order) {
-  const SambaPefSymbol *missing = sambaSessionFindMissingInput(session, order);
-  if (!missing)
+  SambaTensorInfo missing;
+  if (!sambaSessionFindMissingInput(session, order, &missing))
     return NULL;
   char shape[SAMBA_SHAPE_TEXT_BYTES];
   return sambaStatusMake(SAMBA_INVALID, "input '%.*s' (%s) has no value; give --input %.*s=FILE",
-                         SAMBA_STRING_ARGS(missing->name), formatShape(shape, missing),
-                         SAMBA_STRING_ARGS(missing->name));
+                         SAMBA_STRING_ARGS(missing.name), formatShape(shape, &missing),
+                         SAMBA_STRING_ARGS(missing.name));
 }
 
 SambaStatus sambaFeedOpen(const SambaRunArguments *arguments, const SambaSteps *steps,
@@ -101,9 +93,9 @@ SambaStatus sambaFeedOpen(const SambaRunArguments *arguments, const SambaSteps *
 SambaStatus sambaFeedPass(const SambaFeed *feed, uint64_t pass) {
   for (size_t i = 0; i < feed->sliced.size; ++i) {
     const SambaSlicedInput *input = &feed->sliced.data[i];
-    const SambaPefSymbol *symbol = input->symbol;
-    SAMBA_RETURN_IF_ERROR(sambaSessionSetInput(feed->session, symbol->name, symbol->host_dtype,
-                                               symbol->dims_count, input->dims,
+    const SambaTensorInfo *info = &input->info;
+    SAMBA_RETURN_IF_ERROR(sambaSessionSetInput(feed->session, info->name, info->dtype, info->rank,
+                                               info->dims,
                                                input->data + pass / input->passes * input->bytes));
   }
   return NULL;

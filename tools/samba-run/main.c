@@ -1,7 +1,6 @@
 /* samba-run: runs a PEF on the simulated RDU. A small client of runtime/. */
-#include "runtime/checkpoint/checkpoint.h"
-#include "runtime/simulated/simulated_device.h"
 #include "runtime/summary.h"
+#include "samba/session.h"
 #include "support/text/command_line.h"
 #include "tools/samba-run/run.h"
 

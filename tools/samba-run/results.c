@@ -38,17 +38,15 @@ static SambaStatus checkFiles(const SambaRunArguments *arguments, SambaArena *ar
 }
 
 static SambaStatus findPair(const SambaSession *session, SambaArena *arena, const char *option,
-                            const char *pair, const SambaPefSymbol **out_symbol,
-                            const char **out_path) {
+                            const char *pair, SambaTensorInfo *out_info, const char **out_path) {
   const char *name;
   SAMBA_RETURN_IF_ERROR(sambaSplitPair(arena, option, pair, &name, out_path));
-  return sambaSessionFindTensor(session, sambaStringRef(name), out_symbol);
+  return sambaSessionGetTensorInfo(session, sambaStringRef(name), out_info);
 }
 
 static SambaStatus findOutput(const SambaSession *session, SambaArena *arena, const char *option,
-                              const char *pair, const SambaPefSymbol **out_symbol,
-                              const char **out_path) {
-  SAMBA_RETURN_IF_ERROR(findPair(session, arena, option, pair, out_symbol, out_path));
+                              const char *pair, SambaTensorInfo *out_info, const char **out_path) {
+  SAMBA_RETURN_IF_ERROR(findPair(session, arena, option, pair, out_info, out_path));
   size_t length = strlen(*out_path);
   if (length < 4 || strcmp(*out_path + length - 4, ".npy") != 0)
     return sambaStatusMake(SAMBA_UNSUPPORTED,
@@ -57,59 +55,59 @@ static SambaStatus findOutput(const SambaSession *session, SambaArena *arena, co
 }
 
 /* Does each forward pass make a new value? What accumulates or is updated has one for each step. */
-static bool isOfPass(const SambaPef *pef, const SambaPefSymbol *symbol) {
-  if (symbol->kind == SAMBA_PEF_SYMBOL_UPDATE && symbol->update_of != SAMBA_PEF_NONE)
-    symbol = &pef->symbols[symbol->update_of];
-  switch (symbol->kind) {
-  case SAMBA_PEF_SYMBOL_WEIGHT:
-  case SAMBA_PEF_SYMBOL_OPTIMIZER_STATE:
-  case SAMBA_PEF_SYMBOL_GRADIENT:
-  case SAMBA_PEF_SYMBOL_UPDATE:
+static bool isOfPass(const SambaSession *session, const SambaTensorInfo *info) {
+  SambaTensorInfo updated = *info;
+  if (info->kind == SAMBA_SYMBOL_UPDATE && info->update_of.size)
+    sambaStatusFree(sambaSessionGetTensorInfo(session, info->update_of, &updated));
+  switch (updated.kind) {
+  case SAMBA_SYMBOL_WEIGHT:
+  case SAMBA_SYMBOL_OPTIMIZER_STATE:
+  case SAMBA_SYMBOL_GRADIENT:
+  case SAMBA_SYMBOL_UPDATE:
     return false;
   default:
     return true;
   }
 }
 
-static SambaStatus openStack(const SambaSteps *steps, const SambaPefSymbol *symbol,
-                             const char *path, SambaResults *results) {
-  SambaStack stack = {.symbol = symbol,
-                      .of_pass = isOfPass(sambaSessionGetPef(results->session), symbol)};
-  uint64_t dims[SAMBA_TENSOR_FILE_MAX_RANK + 1];
-  if (symbol->dims_count >= SAMBA_TENSOR_FILE_MAX_RANK)
+static SambaStatus openStack(const SambaSteps *steps, const SambaTensorInfo *info, const char *path,
+                             SambaResults *results) {
+  SambaStack stack = {.info = *info, .of_pass = isOfPass(results->session, info)};
+  int64_t dims[SAMBA_TENSOR_FILE_MAX_RANK + 1];
+  if (info->rank >= SAMBA_TENSOR_FILE_MAX_RANK)
     return sambaStatusMake(SAMBA_UNSUPPORTED, "tensor '%.*s' has too many axes to be stacked",
-                           SAMBA_STRING_ARGS(symbol->name));
-  dims[0] = steps->count * (stack.of_pass && steps->micro_batches ? steps->micro_batches : 1);
-  for (uint32_t a = 0; a < symbol->dims_count; ++a)
-    dims[a + 1] = symbol->dims[a].size;
+                           SAMBA_STRING_ARGS(info->name));
+  dims[0] =
+      (int64_t)steps->count * (stack.of_pass && steps->micro_batches ? steps->micro_batches : 1);
+  for (uint32_t a = 0; a < info->rank; ++a)
+    dims[a + 1] = info->dims[a];
 
-  SAMBA_RETURN_IF_ERROR(
-      sambaNpyBegin(path, symbol->host_dtype, symbol->dims_count + 1, dims, &stack.file));
+  SAMBA_RETURN_IF_ERROR(sambaNpyBegin(path, info->dtype, info->rank + 1, dims, &stack.file));
   sambaArrayAppend(&results->stacks, stack);
   return NULL;
 }
 
 static SambaStatus openAll(const SambaRunArguments *arguments, const SambaSteps *steps,
                            SambaArena *arena, SambaResults *results) {
-  const SambaPefSymbol *symbol;
+  SambaTensorInfo info;
   const char *path;
   for (size_t i = 0; i < arguments->outputs.size; ++i)
-    SAMBA_RETURN_IF_ERROR(findOutput(results->session, arena, "--output",
-                                     arguments->outputs.data[i], &symbol, &path));
+    SAMBA_RETURN_IF_ERROR(
+        findOutput(results->session, arena, "--output", arguments->outputs.data[i], &info, &path));
   for (size_t i = 0; i < arguments->expectations.size; ++i) {
     SAMBA_RETURN_IF_ERROR(findPair(results->session, arena, "--expect",
-                                   arguments->expectations.data[i], &symbol, &path));
+                                   arguments->expectations.data[i], &info, &path));
     SAMBA_RETURN_IF_ERROR(sambaTensorFileRead(path, arena, &results->references[i]));
   }
 
   for (size_t i = 0; i < arguments->each_step.size; ++i)
     SAMBA_RETURN_IF_ERROR(findOutput(results->session, arena, "--each-step",
-                                     arguments->each_step.data[i], &symbol, &path));
+                                     arguments->each_step.data[i], &info, &path));
   SAMBA_RETURN_IF_ERROR(checkFiles(arguments, arena));
   for (size_t i = 0; i < arguments->each_step.size; ++i) {
     SAMBA_RETURN_IF_ERROR(findOutput(results->session, arena, "--each-step",
-                                     arguments->each_step.data[i], &symbol, &path));
-    SAMBA_RETURN_IF_ERROR(openStack(steps, symbol, path, results));
+                                     arguments->each_step.data[i], &info, &path));
+    SAMBA_RETURN_IF_ERROR(openStack(steps, &info, path, results));
   }
   return NULL;
 }
@@ -134,7 +132,7 @@ static SambaStatus addValues(SambaResults *results, bool of_pass) {
     SambaHostTensor tensor;
     if (stack->of_pass != of_pass)
       continue;
-    SAMBA_RETURN_IF_ERROR(sambaSessionGetOutput(results->session, stack->symbol->name, &tensor));
+    SAMBA_RETURN_IF_ERROR(sambaSessionGetOutput(results->session, stack->info.name, &tensor));
     SambaStatus status = sambaAtomicFileWrite(&stack->file, tensor.data, tensor.bytes);
     free(tensor.data);
     SAMBA_RETURN_IF_ERROR(status);
@@ -148,12 +146,12 @@ SambaStatus sambaResultsAddStep(SambaResults *results) { return addValues(result
 SambaStatus sambaResultsWrite(const SambaRunArguments *arguments, SambaArena *arena,
                               SambaResults *results) {
   for (size_t i = 0; i < arguments->outputs.size; ++i) {
-    const SambaPefSymbol *symbol;
+    SambaTensorInfo info;
     const char *path;
     SambaHostTensor tensor;
-    SAMBA_RETURN_IF_ERROR(findOutput(results->session, arena, "--output",
-                                     arguments->outputs.data[i], &symbol, &path));
-    SAMBA_RETURN_IF_ERROR(sambaSessionGetOutput(results->session, symbol->name, &tensor));
+    SAMBA_RETURN_IF_ERROR(
+        findOutput(results->session, arena, "--output", arguments->outputs.data[i], &info, &path));
+    SAMBA_RETURN_IF_ERROR(sambaSessionGetOutput(results->session, info.name, &tensor));
     SambaStatus status = sambaNpyWrite(path, tensor.dtype, tensor.rank, tensor.dims, tensor.data);
     free(tensor.data);
     SAMBA_RETURN_IF_ERROR(status);

@@ -3,7 +3,7 @@
 #ifndef SAMBA_TOOLS_SAMBA_RUN_RUN_H
 #define SAMBA_TOOLS_SAMBA_RUN_RUN_H
 
-#include "runtime/steps.h"
+#include "samba/session.h"
 #include "support/file/tensor_file.h"
 
 /* What the command line asks. NULL and negative numbers: not asked for. */
@@ -27,11 +27,10 @@ SambaStatus sambaParseSteps(const SambaRunArguments *arguments, SambaArena *aren
 
 /* An input whose file has a value for each step, or for each pass. */
 typedef struct SambaSlicedInput {
-  const SambaPefSymbol *symbol;
+  SambaTensorInfo info;
   const uint8_t *data;
   uint64_t bytes;  /* of one slice */
   uint64_t passes; /* that take the same slice */
-  uint64_t *dims;  /* of one slice */
 } SambaSlicedInput;
 
 typedef struct SambaFeed {
@@ -51,7 +50,7 @@ void sambaFeedClose(SambaFeed *feed);
 
 /* A tensor whose values are stacked over the steps: its file, open since before the first step. */
 typedef struct SambaStack {
-  const SambaPefSymbol *symbol;
+  SambaTensorInfo info;
   bool of_pass; /* a value for each pass, not for each step */
   SambaAtomicFile file;
 } SambaStack;

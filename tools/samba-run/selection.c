@@ -50,10 +50,10 @@ static SambaStatus parseSections(const char *text, SambaArena *arena, SambaRunOr
 
 /* "FWD,BCKWD". */
 static SambaStatus parseTypes(const char *text, SambaArena *arena, SambaRunOrder *order) {
-  SambaPefSectionType *types = SAMBA_ARENA_ARRAY(arena, SambaPefSectionType, strlen(text) + 1);
+  SambaSectionType *types = SAMBA_ARENA_ARRAY(arena, SambaSectionType, strlen(text) + 1);
   for (const char *at = text;;) {
     size_t length = strcspn(at, ",");
-    if (!sambaPefSectionTypeFromName((SambaStringRef){at, length}, &types[order->type_count++]))
+    if (!sambaSectionTypeFromName((SambaStringRef){at, length}, &types[order->type_count++]))
       return sambaStatusMake(
           SAMBA_INVALID,
           "there is no section type '%.*s'; types are ZEROGRAD, FWD, BCKWD, OPT, REDUCE, GRADNORM",

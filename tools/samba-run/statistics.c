@@ -2,6 +2,7 @@
 #include "tools/samba-run/run.h"
 
 #include "backend/pef/image/image.h"
+#include "runtime/session.h"
 #include "runtime/summary.h"
 #include "support/base/version.h"
 #include "support/file/atomic_file.h"

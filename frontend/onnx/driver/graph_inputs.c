@@ -98,7 +98,7 @@ static SambaStatus bindInput(SambaImporter *importer, SambaOnnxValue *value,
     for (uint32_t axis = 0; fits && axis < file.rank; ++axis) {
       const Onnx__TensorShapeProto__Dimension *dim = tensor->shape->dim[axis];
       fits = dim->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE ||
-             dim->dim_value < 0 || (uint64_t)dim->dim_value == file.dims[axis];
+             dim->dim_value < 0 || dim->dim_value == file.dims[axis];
     }
     if (!fits)
       return sambaStatusMake(SAMBA_INVALID, "does not have the shape of the array in %s",

@@ -630,7 +630,7 @@ static void testOptions(void **state) {
   char *path = writeTemporary("", 0, ".npy");
   char option[96];
 
-  assert_null(sambaNpyWrite(path, SAMBA_DTYPE_I64, 1, (uint64_t[]){2}, (int64_t[]){3, 2}));
+  assert_null(sambaNpyWrite(path, SAMBA_DTYPE_I64, 1, (int64_t[]){2}, (int64_t[]){3, 2}));
   snprintf(option, sizeof option, "s=%s", path);
   bind = option;
   ir = importText("opset 13; input x f32 2x3; input s i64 2; output y; node Reshape x,s -> y",

@@ -553,7 +553,7 @@ static void testBind(void **state) {
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
     static const float zeros[3];
     assert_null(sambaNpyWrite(array, arrays[i].dtype, arrays[i].rank,
-                              (uint64_t[]){3, 1, 1, 1, 1, 1, 1, 1, 1}, zeros));
+                              (int64_t[]){3, 1, 1, 1, 1, 1, 1, 1, 1}, zeros));
     expect(import(path, &(Case){.bind = option}), path, arrays[i].message);
   }
 

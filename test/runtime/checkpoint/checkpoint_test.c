@@ -1,7 +1,7 @@
 /* Checkpoints: what is saved is what is loaded, whole or not at all; damaged ones and those of
  * other PEFs are refused and change nothing. */
-#include "runtime/checkpoint/checkpoint.h"
 #include "runtime/checkpoint/checkpoint_index.h"
+#include "samba/session.h"
 #include "support/file/folder.h"
 #include "support/text/text.h"
 #include "test/runtime/training_pef.h"
@@ -49,7 +49,7 @@ static void setTensors(SambaSession *session, float first) {
   for (int i = 0; i < savedCount; ++i) {
     const float values[4] = {first + (float)i, 0.1f, -0.0f, 3e-39f};
     succeeded(sambaSessionSetInput(session, sambaStringRef(saved[i]), SAMBA_DTYPE_F32, 1,
-                                   (uint64_t[]){4}, values));
+                                   (int64_t[]){4}, values));
   }
 }
 
@@ -284,7 +284,7 @@ static void filesThatDoNotFit(void **state) {
   refusedWith(sambaSessionLoad(f->session, folder),
               "checkpoint-test/bn.mean.npy: cannot be read: No such file");
   succeeded(
-      sambaNpyWrite("checkpoint-test/bn.mean.npy", SAMBA_DTYPE_F32, 1, (uint64_t[]){8}, values));
+      sambaNpyWrite("checkpoint-test/bn.mean.npy", SAMBA_DTYPE_F32, 1, (int64_t[]){8}, values));
   refusedWith(sambaSessionLoad(f->session, folder),
               "checkpoint-test/bn.mean.npy: does not have the type and shape that checkpoint.json "
               "says; the checkpoint is damaged");
@@ -305,7 +305,7 @@ static void inferenceFromATraining(void **state) {
   succeeded(sambaSessionSave(f->session, folder));
 
   Recording recording = {0};
-  writeTrainingPef("inference.pef", 1u << SAMBA_PEF_SECTION_FWD);
+  writeTrainingPef("inference.pef", 1u << SAMBA_SECTION_FWD);
   SambaSession *session = openRecorded("inference.pef", &recording);
   succeeded(sambaSessionLoad(session, folder));
   hasTensors(session, 10);

@@ -213,7 +213,7 @@ static void filesRoundTrip(void **state) {
   uint8_t data[48];
   for (int i = 0; i < 48; ++i)
     data[i] = (uint8_t)(i % 2);
-  static const uint64_t dims[3] = {3, 1, 2};
+  static const int64_t dims[3] = {3, 1, 2};
   for (int dtype = 0; dtype < SAMBA_DTYPE_COUNT; ++dtype)
     for (uint32_t rank = 0; rank <= 3; rank += 3) {
       uint64_t elements = rank ? 6 : 1;

@@ -1,0 +1,401 @@
+/* Sessions: compiled models (PEFs) on a device, their tensors by name, their schedule by sections.
+ *
+ *   SambaSimulatedDeviceOptions options = {.threads = 2};
+ *   SambaDeviceFactory device = sambaSimulatedDevice(&options);
+ *   sambaSessionCreate(&device, &session);
+ *   sambaSessionLoadPef(session, "mlp.pef");
+ *   sambaSessionSetInput(session, sambaStringRef("x"), dtype, rank, dims, data);
+ *   sambaSessionRun(session, NULL, NULL, NULL);
+ *   sambaSessionGetOutput(session, sambaStringRef("y"), &tensor);
+ *
+ * Users see tensors in host dtypes and in row-major order. The session converts them to what device
+ * memory holds. Whatever needs a PEF is refused while none is loaded. */
+#ifndef SAMBA_SESSION_H
+#define SAMBA_SESSION_H
+
+#include "samba/base.h"
+#include "samba/tensor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Devices ---- */
+
+typedef struct SambaDevice SambaDevice;
+typedef struct SambaMachine SambaMachine;
+
+/* How to make a device once the machine is known: a session learns it from the PEF. */
+typedef struct SambaDeviceFactory {
+  /* Makes a device for a machine, which is borrowed until destruction. */
+  SambaStatus (*create)(const void *options, const SambaMachine *machine, SambaDevice **out_device);
+  const void *options; /* borrowed; the implementation says what they are */
+} SambaDeviceFactory;
+
+/* Who starts a call, and so what the start costs (docs/timing-model.md). */
+typedef enum {
+  SAMBA_ORCHESTRATION_HARDWARE,
+  SAMBA_ORCHESTRATION_SOFTWARE,
+  SAMBA_ORCHESTRATION_NONE /* starting costs nothing */
+} SambaOrchestration;
+
+/* The simulated RDU. */
+typedef struct SambaSimulatedDeviceOptions {
+  int threads;     /* of the host, >= 1; values do not depend on it */
+  const char *cpu; /* the host CPU to compile lane programs for; NULL: this one */
+  bool trap_nan;   /* a NaN that is written to memory is a fault */
+  SambaOrchestration orchestration;
+  uint64_t max_cycles; /* a section that takes longer is a fault; 0: no bound */
+  bool timing_only;    /* no values */
+  bool values_only;    /* no cycles */
+  bool no_skip;        /* time every period of a steady state */
+  bool no_memo;        /* time every call anew */
+} SambaSimulatedDeviceOptions;
+
+/* The options are borrowed until the last device is made; cpu until the devices are destroyed. */
+SAMBA_EXPORT SambaDeviceFactory sambaSimulatedDevice(const SambaSimulatedDeviceOptions *options);
+
+/* ---- Sessions and their PEF ---- */
+
+typedef struct SambaSession SambaSession;
+
+/* A session without a PEF. The factory's options are borrowed until it is closed: each PEF gets a
+ * device of its own. */
+SAMBA_EXPORT SambaStatus sambaSessionCreate(const SambaDeviceFactory *factory,
+                                            SambaSession **out_session);
+/* Opens a PEF, makes a device for its machine and loads the PEF into it. A PEF that was there
+ * before goes, with device memory, hyperparameters, report and tensors of the trace; when the new
+ * one is refused, it stays. Errors name the file. */
+SAMBA_EXPORT SambaStatus sambaSessionLoadPef(SambaSession *session, const char *path);
+/* The same from memory, which is borrowed during the call only. Files with initial data that the
+ * PEF refers to are those of the current folder. */
+SAMBA_EXPORT SambaStatus sambaSessionLoadPefMemory(SambaSession *session, const void *data,
+                                                   size_t size);
+/* The session as it was created: no PEF, device, hyperparameters or tensors, random numbers from
+ * the start. Then loads the PEF of that path, unless it is NULL or "". */
+SAMBA_EXPORT SambaStatus sambaSessionReset(SambaSession *session, const char *path);
+/* A session with a PEF. */
+SAMBA_EXPORT SambaStatus sambaSessionOpen(const char *path, const SambaDeviceFactory *factory,
+                                          SambaSession **out_session);
+SAMBA_EXPORT void sambaSessionClose(SambaSession *session);
+SAMBA_EXPORT bool sambaSessionHasPef(const SambaSession *session);
+
+/* ---- What a PEF has ---- */
+
+typedef enum SambaSectionType {
+  SAMBA_SECTION_ZEROGRAD,
+  SAMBA_SECTION_FWD,
+  SAMBA_SECTION_BCKWD,
+  SAMBA_SECTION_OPT,
+  SAMBA_SECTION_REDUCE,
+  SAMBA_SECTION_GRADNORM,
+  SAMBA_SECTION_TYPE_COUNT
+} SambaSectionType;
+
+/* A set of section types has this bit for each of them. */
+static inline uint32_t sambaSectionTypeBit(SambaSectionType type) { return 1u << type; }
+
+/* What a tensor is to the model. */
+typedef enum SambaSymbolKind {
+  SAMBA_SYMBOL_INPUT,
+  SAMBA_SYMBOL_WEIGHT,
+  SAMBA_SYMBOL_BUFFER,
+  SAMBA_SYMBOL_OPTIMIZER_STATE,
+  SAMBA_SYMBOL_CONSTANT,
+  SAMBA_SYMBOL_OUTPUT,
+  SAMBA_SYMBOL_LOSS,
+  SAMBA_SYMBOL_UPDATE, /* the new value of a weight, buffer or state */
+  SAMBA_SYMBOL_ACTIVATION,
+  SAMBA_SYMBOL_GRADIENT,
+  SAMBA_SYMBOL_KIND_COUNT
+} SambaSymbolKind;
+
+/* What a hyperparameter (argin) means. */
+typedef enum SambaArginKind {
+  SAMBA_ARGIN_OTHER,
+  SAMBA_ARGIN_LR,
+  SAMBA_ARGIN_WEIGHT_DECAY,
+  SAMBA_ARGIN_MOMENTUM,
+  SAMBA_ARGIN_DROPOUT_RATE,
+  SAMBA_ARGIN_DROPOUT_SEED,
+  SAMBA_ARGIN_KIND_COUNT
+} SambaArginKind;
+
+/* A tensor of the PEF. All pointers are borrowed from the session, as long as it has this PEF. */
+typedef struct SambaTensorInfo {
+  SambaStringRef name;
+  SambaSymbolKind kind;
+  SambaDType dtype; /* on the host */
+  uint32_t rank;
+  const int64_t *dims;
+  bool requires_grad, fast_access;
+  bool has_init;            /* the PEF says what it holds after loading */
+  SambaStringRef gradient;  /* the name of its gradient; empty: it has none */
+  SambaStringRef update_of; /* the name of the old value in the same memory; empty: none */
+  SambaStringRef region;
+  SambaMemoryType memory;
+  uint64_t device_bytes; /* in that memory */
+} SambaTensorInfo;
+
+/* A hyperparameter of the PEF; pointers as above. */
+typedef struct SambaArginInfo {
+  SambaStringRef name;
+  SambaStringRef group; /* the key that sets it with others: "lr", ...; may be empty */
+  SambaStringRef layer; /* the user's; may be empty */
+  SambaArginKind kind;
+  SambaDType dtype;
+  bool has_default;
+  double default_value, value; /* as compiled, and at present */
+} SambaArginInfo;
+
+/* The tensor of that name; nothing is read from the device. The error for a name that does not
+ * exist lists inputs and outputs and the name that is most like it, and says when the PEF cannot
+ * have such a tensor. */
+SAMBA_EXPORT SambaStatus sambaSessionGetTensorInfo(const SambaSession *session, SambaStringRef name,
+                                                   SambaTensorInfo *out_info);
+/* Tensors of the kinds whose bits `1 << kind` are set, in the order of the PEF; none without a
+ * PEF. */
+SAMBA_EXPORT void sambaSessionForEachTensor(const SambaSession *session, uint32_t kinds,
+                                            void (*visit)(void *user, const SambaTensorInfo *info),
+                                            void *user);
+/* The same for hyperparameters. */
+SAMBA_EXPORT void sambaSessionForEachArgin(const SambaSession *session, uint32_t kinds,
+                                           void (*visit)(void *user, const SambaArginInfo *info),
+                                           void *user);
+
+/* A section, by its id; an option that the PEF was compiled with; a graph. Pointers as above. */
+typedef struct SambaSectionInfo {
+  uint32_t section;
+  SambaStringRef name;
+  SambaSectionType type;
+} SambaSectionInfo;
+typedef struct SambaOptionInfo {
+  SambaStringRef key, value;
+} SambaOptionInfo;
+typedef struct SambaGraphInfo {
+  SambaStringRef name;
+  bool is_training;
+  const char *mapping;             /* "section" or "spatial" */
+  uint32_t first_call, call_count; /* its part of the schedule */
+} SambaGraphInfo;
+
+/* All in order: sections by id, the schedule as section ids (a call's id is its place), options,
+ * graphs. Nothing without a PEF. */
+SAMBA_EXPORT void
+sambaSessionForEachSection(const SambaSession *session,
+                           void (*visit)(void *user, const SambaSectionInfo *info), void *user);
+SAMBA_EXPORT void sambaSessionForEachCall(const SambaSession *session,
+                                          void (*visit)(void *user, uint32_t section), void *user);
+SAMBA_EXPORT void sambaSessionForEachOption(const SambaSession *session,
+                                            void (*visit)(void *user, const SambaOptionInfo *info),
+                                            void *user);
+SAMBA_EXPORT void sambaSessionForEachGraph(const SambaSession *session,
+                                           void (*visit)(void *user, const SambaGraphInfo *info),
+                                           void *user);
+
+/* "FWD", ...; and back, case-insensitive; false when there is no such type. */
+SAMBA_EXPORT const char *sambaSectionTypeName(SambaSectionType type);
+SAMBA_EXPORT bool sambaSectionTypeFromName(SambaStringRef name, SambaSectionType *out_type);
+/* The set of section types in the PEF; empty without one. */
+SAMBA_EXPORT uint32_t sambaSessionGetSectionTypes(const SambaSession *session);
+
+/* What was traced, as text (sambaTraceGetRecord). */
+typedef struct SambaTraceRecord SambaTraceRecord;
+
+/* Compares a model that was traced with the one that the PEF was compiled from; graph: its name in
+ * the PEF, empty: the first. The failure tells the first line that differs. After a trace without
+ * losses or optimizers, which matches the forward part of a training, only FWD sections run. */
+SAMBA_EXPORT SambaStatus sambaSessionCheckTrace(SambaSession *session, SambaStringRef graph,
+                                                const SambaTraceRecord *traced);
+
+/* ---- Values ---- */
+
+/* A tensor in host memory. */
+typedef struct SambaHostTensor {
+  SambaDType dtype;
+  uint32_t rank;
+  const int64_t *dims; /* borrowed from the session, as long as it has this PEF */
+  void *data;          /* owned by the receiver (free) */
+  uint64_t bytes;
+} SambaHostTensor;
+
+/* Writes a graph input, weight or other tensor. The shape must be its own and the dtype its host
+ * dtype; i64 is taken for i32 and i16 too when all values fit. Errors list the inputs of the PEF.
+ * data is copied; a device that holds no values ignores it. */
+SAMBA_EXPORT SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name,
+                                              SambaDType dtype, uint32_t rank, const int64_t *dims,
+                                              const void *data);
+/* Leaves out an input: it needs no value. False when a section reads it, or when it is no input. */
+SAMBA_EXPORT bool sambaSessionSkipInput(SambaSession *session, SambaStringRef name);
+/* Reads any tensor. */
+SAMBA_EXPORT SambaStatus sambaSessionGetOutput(SambaSession *session, SambaStringRef name,
+                                               SambaHostTensor *out_tensor);
+
+/* Several at once, in the order of the names: all of them or none. */
+SAMBA_EXPORT SambaStatus sambaSessionReadTensors(SambaSession *session, uint32_t count,
+                                                 const SambaStringRef *names,
+                                                 SambaHostTensor *out_tensors);
+
+/* ---- Hyperparameters ---- */
+
+/* A value that a user gives. The name is that of an argin, or a group key, which sets all argins of
+ * the group: "lr", "weight_decay", "momentum", "p" (rates of dropout), or a group of the PEF. */
+typedef struct SambaHyperparameter {
+  SambaStringRef name;
+  double value;
+} SambaHyperparameter;
+
+/* Stores values for all later runs, all of them or none. An unknown name is refused with a list of
+ * the known ones, a value outside the range of its kind or of the PEF with that range. */
+SAMBA_EXPORT SambaStatus sambaSessionSetHyperparameters(SambaSession *session, uint32_t count,
+                                                        const SambaHyperparameter *values);
+/* The value of the argin of that name. */
+SAMBA_EXPORT SambaStatus sambaSessionGetHyperparameter(const SambaSession *session,
+                                                       SambaStringRef name, double *out_value);
+
+/* Starts the random generator again where it started, or at another seed (0 in a new session). The
+ * seeds of dropout are drawn from it in each run with FWD sections, unless they are given. */
+SAMBA_EXPORT void sambaSessionResetGenerator(SambaSession *session);
+SAMBA_EXPORT void sambaSessionSeedGenerator(SambaSession *session, uint64_t seed);
+
+/* ---- Runs ---- */
+
+/* Sections that belong together in a list of section ids: a list inside the list. */
+typedef struct SambaSectionGroup {
+  uint32_t count;
+  const uint32_t *sections;
+} SambaSectionGroup;
+
+/* What to run; all zero is the schedule as compiled. Section ids, section types and a range of
+ * calls exclude each other. */
+typedef struct SambaRunOrder {
+  /* All calls of each section, in the order of the ids; an id may occur again. The members of a
+   * group follow each other like the groups do. */
+  uint32_t group_count;
+  const SambaSectionGroup *groups;
+  /* All sections of each type, in the order of the types; those of one type as scheduled. */
+  uint32_t type_count;
+  const SambaSectionType *types;
+  /* The calls [from, until) of the schedule. */
+  bool has_from, has_until;
+  uint32_t from, until;
+  /* Only calls of the graph of this name; empty: of all graphs. */
+  SambaStringRef graph;
+} SambaRunOrder;
+
+/* What one run does: everything with what is stored when all is zero. */
+typedef struct SambaRunOptions {
+  SambaRunOrder order;
+  /* Stored before the run, and kept for later ones. */
+  uint32_t hyperparameter_count;
+  const SambaHyperparameter *hyperparameters;
+  bool evaluate; /* dropout is off in this run; the stored rates stay */
+} SambaRunOptions;
+
+/* Runs what the options say. Whatever can be refused is refused before the first launch, and then
+ * nothing has changed. progress (may be NULL) is called before each call. An error of the device
+ * names the call; the calls before it have run and are in the report. */
+SAMBA_EXPORT SambaStatus sambaSessionRun(SambaSession *session, const SambaRunOptions *options,
+                                         void (*progress)(void *user, uint32_t done,
+                                                          uint32_t total),
+                                         void *user);
+/* True when a run in this order would read an input without a value: the first such. Without an
+ * order, or with one that asks for everything: the first one at all. */
+SAMBA_EXPORT bool sambaSessionFindMissingInput(const SambaSession *session,
+                                               const SambaRunOrder *order,
+                                               SambaTensorInfo *out_info);
+/* How many runs with OPT sections have ended since the beginning of the training. */
+SAMBA_EXPORT uint64_t sambaSessionGetStep(const SambaSession *session);
+SAMBA_EXPORT void sambaSessionSetStep(SambaSession *session, uint64_t step);
+
+/* Many steps. A step is one run. With micro-batches, which need a PEF that accumulates gradients,
+ * it is ZEROGRAD, then FWD and BCKWD once per micro-batch, then REDUCE, GRADNORM and OPT, as far as
+ * the PEF has them. A pass is one run of FWD: one per micro-batch, else one per step. */
+typedef struct SambaSteps {
+  uint64_t count;         /* of steps */
+  uint32_t micro_batches; /* per step; 0: none */
+  SambaRunOptions run;    /* of each step; its order must be empty with micro-batches */
+  /* Each may be NULL. Passes and steps count from 0. A failure ends the run. */
+  SambaStatus (*before_pass)(void *user, uint64_t pass);
+  SambaStatus (*after_pass)(void *user, uint64_t pass);
+  SambaStatus (*after_step)(void *user, uint64_t step);
+  void (*progress)(void *user, uint32_t done, uint32_t total); /* of the calls of each run */
+  void *user;
+} SambaSteps;
+
+/* Refuses before the first launch what sambaSessionRun refuses, and micro-batches of a PEF that
+ * does not accumulate. The error of a later step names it. */
+SAMBA_EXPORT SambaStatus sambaSessionRunSteps(SambaSession *session, const SambaSteps *steps);
+
+/* ---- Checkpoints ----
+ *
+ * A folder of .npy files with one JSON file, checkpoint.json, which says what they are. A session
+ * that loads what another one saved goes on to the same bits. */
+
+/* Refuses a folder that cannot take a checkpoint: it cannot be made, it is a file, or it holds
+ * other files than those of a checkpoint, which saving would delete. */
+SAMBA_EXPORT SambaStatus sambaCheckpointCheckFolder(const char *folder);
+/* Saves weights, buffers, optimizer state, the number of steps, hyperparameters and the random
+ * generator. The folder appears whole: a failure, or the end of the process, leaves the checkpoint
+ * that was there. Gradients are not saved: a checkpoint belongs between two steps. */
+SAMBA_EXPORT SambaStatus sambaSessionSave(SambaSession *session, const char *folder);
+/* Puts what was saved into a session of the same PEF, or of one with the same tensors. A PEF for
+ * inference takes weights and buffers and leaves the rest. Everything is read and compared before
+ * the first tensor is written: a refused checkpoint changes nothing. */
+SAMBA_EXPORT SambaStatus sambaSessionLoad(SambaSession *session, const char *folder);
+
+/* ---- Reports ---- */
+
+/* What a device did, in one launch or in several. A device that does not know a figure leaves it
+ * 0. */
+typedef struct SambaDeviceActivity {
+  uint64_t cycles, launch_cycles;             /* the launch is not part of cycles */
+  uint64_t dram_read_bytes, dram_write_bytes; /* between DRAM and the chip */
+  uint64_t host_read_bytes, host_write_bytes; /* between host memory and the chip */
+  uint64_t flops;
+  uint64_t pcu_busy, pmu_busy, ag_busy;          /* busy cycles, summed over the units of a kind */
+  uint64_t wait_input, wait_output, wait_memory; /* waiting cycles, summed over all units */
+  uint64_t events;                               /* that a simulator handled */
+} SambaDeviceActivity;
+
+/* What a device spent on preparing code, since it was made. Zero when there is none. */
+typedef struct SambaDeviceStatistics {
+  uint64_t compiled_programs;
+  double compile_seconds, compile_cpu_seconds;
+} SambaDeviceStatistics;
+
+/* Tensors that a session wrote and read, each as a whole. */
+typedef struct SambaTransferReport {
+  uint64_t host_to_device_bytes, device_to_host_bytes; /* of device memory */
+  uint64_t
+      conversions; /* tensors whose elements had another type in device memory or on the host */
+  double seconds;  /* of the host */
+} SambaTransferReport;
+
+/* What the calls of one section that ran did, together. */
+typedef struct SambaSectionReport {
+  uint32_t section;
+  uint64_t calls;
+  SambaDeviceActivity activity;
+} SambaSectionReport;
+
+/* What all calls that ran did, together. */
+typedef struct SambaRunReport {
+  uint64_t calls;
+  SambaDeviceActivity activity;
+  SambaDeviceStatistics device;
+  SambaTransferReport transfers;
+  uint32_t section_count;                /* sections of the PEF, in order */
+  const SambaSectionReport *sections;    /* borrowed from the session, as long as it has this PEF */
+  double load_seconds, simulate_seconds; /* host time: opening and loading, launching */
+  double simulate_cpu_seconds;           /* of all threads while launching */
+} SambaRunReport;
+
+/* What ran since the PEF was loaded; nothing without one. */
+SAMBA_EXPORT void sambaSessionGetReport(const SambaSession *session, SambaRunReport *out_report);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

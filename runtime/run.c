@@ -1,0 +1,157 @@
+/* Runs: which calls, what may be missing, launching them; see samba/session.h. */
+#include "runtime/clock.h"
+#include "runtime/run_plan.h"
+#include "runtime/session.h"
+#include "runtime/values.h"
+
+#include <stdlib.h>
+
+/* ---- Planning ---- */
+
+static bool callBinds(const SambaPefCall *call, uint32_t symbol) {
+  for (uint32_t b = 0; b < call->bindings_count; ++b)
+    if (call->bindings[b].kind == SAMBA_PEF_BINDING_SYMBOL && call->bindings[b].symbol == symbol)
+      return true;
+  return false;
+}
+
+static bool isBound(const SambaPef *pef, uint32_t symbol) {
+  for (uint32_t c = 0; c < pef->calls_count; ++c)
+    if (callBinds(&pef->calls[c], symbol))
+      return true;
+  return false;
+}
+
+bool sambaSessionSkipInput(SambaSession *session, SambaStringRef name) {
+  SambaLoadedPef *loaded = session->loaded;
+  uint32_t index;
+  if (!loaded || !sambaStringMapGet(&loaded->names, name, &index) ||
+      loaded->pef->symbols[index].kind != SAMBA_PEF_SYMBOL_INPUT || isBound(loaded->pef, index))
+    return false;
+  loaded->set[index] = true;
+  return true;
+}
+
+/* Is it asked for everything? */
+static bool isWhole(const SambaRunOrder *order) {
+  return !order->group_count && !order->type_count && !order->has_from && !order->has_until;
+}
+
+static SambaStatus checkForward(const SambaPef *pef, const uint32_t *calls, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    SambaPefSectionType type = pef->sections[pef->calls[calls[i]].section].type;
+    if (type != SAMBA_PEF_SECTION_FWD)
+      return sambaStatusMake(SAMBA_INVALID,
+                             "call %u is of type %s, but the model was traced without losses or "
+                             "optimizers; only FWD sections run",
+                             calls[i], sambaPefSectionTypeName(type));
+  }
+  return NULL;
+}
+
+SambaStatus sambaSessionPlanRun(const SambaSession *session, const SambaRunOrder *order,
+                                uint32_t **out_calls, uint32_t *out_count) {
+  static const SambaSectionType forward = SAMBA_SECTION_FWD;
+  SAMBA_RETURN_IF_ERROR(sambaSessionRequirePef(session));
+  const SambaLoadedPef *loaded = session->loaded;
+  SambaRunOrder own = *order;
+  if (loaded->forward_only && isWhole(order)) {
+    own.types = &forward;
+    own.type_count = 1;
+  }
+
+  SAMBA_RETURN_IF_ERROR(sambaRunOrderPlan(loaded->pef, &own, out_calls, out_count));
+  SambaStatus status =
+      loaded->forward_only ? checkForward(loaded->pef, *out_calls, *out_count) : NULL;
+  if (status)
+    free(*out_calls);
+  return status;
+}
+
+bool sambaSessionFindMissingInput(const SambaSession *session, const SambaRunOrder *order,
+                                  SambaTensorInfo *out_info) {
+  const SambaLoadedPef *loaded = session->loaded;
+  if (!loaded)
+    return false;
+  const SambaPef *pef = loaded->pef;
+  bool is_whole = !order || (isWhole(order) && !order->graph.size);
+  uint32_t *calls = NULL, count = 0;
+  if (!is_whole) /* what cannot be planned is refused when it shall run */
+    sambaStatusFree(sambaSessionPlanRun(session, order, &calls, &count));
+
+  const SambaPefSymbol *missing = NULL;
+  for (uint32_t g = 0; g < pef->graphs_count && !missing; ++g)
+    for (uint32_t i = 0; i < pef->graphs[g].inputs_count && !missing; ++i) {
+      uint32_t index = pef->graphs[g].inputs[i].symbol;
+      bool is_read = is_whole;
+      for (uint32_t c = 0; c < count && !is_read; ++c)
+        is_read = callBinds(&pef->calls[calls[c]], index);
+      if (is_read && !loaded->set[index] && pef->symbols[index].init == SAMBA_PEF_INIT_NONE)
+        missing = &pef->symbols[index];
+    }
+
+  free(calls);
+  if (missing)
+    sambaStatusFree(sambaSessionGetTensorInfo(session, missing->name, out_info));
+  return missing;
+}
+
+/* ---- Running ---- */
+
+/* Runs one call and adds what it did to the reports. */
+static SambaStatus launch(SambaLoadedPef *loaded, uint32_t call, const uint64_t *argins) {
+  SambaDeviceActivity activity;
+  SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(
+      loaded->device->functions->launch(loaded->device, call, argins, &activity), "call %u", call));
+
+  SambaSectionReport *section = &loaded->sections[loaded->pef->calls[call].section];
+  ++section->calls;
+  sambaDeviceActivityAdd(&section->activity, &activity);
+  ++loaded->report.calls;
+  sambaDeviceActivityAdd(&loaded->report.activity, &activity);
+  return NULL;
+}
+
+/* Stores the hyperparameters that the run brings and finds what its launches get. */
+static SambaStatus bindHyperparameters(SambaLoadedPef *loaded, const SambaRunOptions *options,
+                                       const uint32_t *calls, uint32_t count,
+                                       const uint64_t **out_argins) {
+  SAMBA_RETURN_IF_ERROR(sambaHyperparametersSet(
+      &loaded->hyperparameters, options->hyperparameter_count, options->hyperparameters));
+  return sambaHyperparametersBind(&loaded->hyperparameters, calls, count, options->evaluate,
+                                  out_argins);
+}
+
+static bool hasOptimizer(const SambaPef *pef, const uint32_t *calls, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i)
+    if (pef->sections[pef->calls[calls[i]].section].type == SAMBA_PEF_SECTION_OPT)
+      return true;
+  return false;
+}
+
+SambaStatus sambaSessionRun(SambaSession *session, const SambaRunOptions *options,
+                            void (*progress)(void *user, uint32_t done, uint32_t total),
+                            void *user) {
+  static const SambaRunOptions everything = {0};
+  const uint64_t *argins = NULL;
+  uint32_t *calls, count;
+
+  options = options ? options : &everything;
+  SAMBA_RETURN_IF_ERROR(sambaSessionPlanRun(session, &options->order, &calls, &count));
+  SambaLoadedPef *loaded = session->loaded;
+  SambaStatus status = bindHyperparameters(loaded, options, calls, count, &argins);
+
+  double start = sambaClockNow();
+  double cpu = sambaClockRead(CLOCK_PROCESS_CPUTIME_ID);
+  for (uint32_t i = 0; i < count && !status; ++i) {
+    if (progress)
+      progress(user, i, count);
+    status = launch(loaded, calls[i], argins);
+  }
+
+  loaded->report.simulate_seconds += sambaClockNow() - start;
+  loaded->report.simulate_cpu_seconds += sambaClockRead(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+  loaded->step += !status && hasOptimizer(loaded->pef, calls, count);
+  free(calls);
+  return status;
+}
