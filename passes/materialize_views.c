@@ -176,6 +176,8 @@ static void readCopy(MlirValue value, MlirValue copy) {
 }
 
 static void materializeReturns(MlirOperation terminator) {
+  SambaPointerMap returned = {0};
+  uint32_t unused;
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(terminator); ++i) {
     MlirValue value = mlirOperationGetOperand(terminator, i);
     if (replaceEmpty(terminator, i, value))
@@ -183,16 +185,18 @@ static void materializeReturns(MlirOperation terminator) {
     MlirOperation owner = sambaDefiningOperation(value);
     bool copy = mlirOperationIsNull(owner) || sambaOperationIsView(owner) ||
                 sambaOperationIs(owner, "samba.constant");
-    for (intptr_t k = 0; k < i && !copy; ++k)
-      copy = mlirValueEqual(mlirOperationGetOperand(terminator, k), value);
-    if (!copy)
+    copy = copy || sambaPointerMapGet(&returned, value.ptr, &unused);
+    if (!copy) {
+      sambaPointerMapSet(&returned, value.ptr, (uint32_t)i);
       continue;
+    }
     SambaPefSectionType phase = sambaPhaseOfValue(value);
     MlirValue copied = insertCopy(value, endOfPhase(terminator, value, phase), phase);
     mlirOperationSetOperand(terminator, i, copied);
     if (!mlirOperationIsNull(owner) && sambaOperationIsView(owner))
       readCopy(value, copied);
   }
+  sambaPointerMapFree(&returned);
 }
 
 static void materializeFunction(MlirOperation function) {

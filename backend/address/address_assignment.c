@@ -1,6 +1,9 @@
 /* Memory assignment; see address_assignment.h. */
 #include "backend/address/address_assignment.h"
 
+#include "support/base/index.h"
+#include "support/container/interval_tree.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +17,16 @@ typedef struct {
   uint64_t crowd; /* bytes that are alive in the fullest call of its life; 0: does not count */
 } Order;
 
-static bool shareCall(const SambaMemoryInterval *a, const SambaMemoryInterval *b) {
-  return a->first_call <= b->last_call && b->first_call <= a->last_call;
+static void insertCalls(SambaIntervalTree *tree, const SambaMemoryInterval *interval,
+                        uint32_t index) {
+  sambaIntervalTreeInsert(tree, interval->first_call, (uint64_t)interval->last_call + 1, index);
+}
+
+/* The intervals of the tree that share a call with this one. */
+static void findSharers(const SambaIntervalTree *tree, const SambaMemoryInterval *interval,
+                        SambaIntervalValues *out_indices) {
+  out_indices->size = 0;
+  sambaIntervalTreeFind(tree, interval->first_call, (uint64_t)interval->last_call + 1, out_indices);
 }
 
 /* From the fullest call, then larger first; among equals the longer-lived, then the earlier in the
@@ -61,25 +72,31 @@ static uint64_t *countAlive(const SambaMemoryInterval *intervals, uint32_t count
 static uint64_t placeInOrder(SambaMemoryInterval *intervals, const Order *order, uint32_t count,
                              uint64_t alignment, Range *taken) {
   uint64_t bytes = 0;
+  SambaIntervalTree placed = {0};
+  SambaIntervalValues sharers = {0};
   for (uint32_t n = 0; n < count; ++n) {
     SambaMemoryInterval *interval = &intervals[order[n].index];
     uint64_t size = sambaMemoryRound(interval->bytes, alignment);
     uint64_t offset = 0;
     uint32_t taken_count = 0;
-    for (uint32_t k = 0; k < n; ++k) {
-      const SambaMemoryInterval *other = &intervals[order[k].index];
-      if (other->bytes && shareCall(interval, other))
-        taken[taken_count++] =
-            (Range){other->offset, other->offset + sambaMemoryRound(other->bytes, alignment)};
+    findSharers(&placed, interval, &sharers);
+    for (size_t k = 0; k < sharers.size; ++k) {
+      const SambaMemoryInterval *other = &intervals[sharers.data[k]];
+      taken[taken_count++] =
+          (Range){other->offset, other->offset + sambaMemoryRound(other->bytes, alignment)};
     }
     qsort(taken, taken_count, sizeof *taken, compareRange);
     for (uint32_t k = 0; k < taken_count && taken[k].start < offset + size; ++k)
       if (taken[k].end > offset)
         offset = taken[k].end;
     interval->offset = offset;
+    if (interval->bytes)
+      insertCalls(&placed, interval, order[n].index);
     if (offset + size > bytes)
       bytes = offset + size;
   }
+  sambaArrayFree(&sharers);
+  sambaIntervalTreeFree(&placed);
   return bytes;
 }
 
@@ -135,22 +152,41 @@ SambaStatus sambaMemoryAssign(SambaMemoryInterval *intervals, uint32_t count, ui
   return NULL;
 }
 
+/* The first of the indices whose interval shares a byte with this one, or SAMBA_NO_INDEX. */
+static uint32_t findConflict(const SambaMemoryInterval *intervals,
+                             const SambaMemoryInterval *interval,
+                             const SambaIntervalValues *indices) {
+  uint32_t first = SAMBA_NO_INDEX;
+  for (size_t k = 0; k < indices->size; ++k) {
+    const SambaMemoryInterval *other = &intervals[indices->data[k]];
+    if (indices->data[k] < first && interval->offset < other->offset + other->bytes &&
+        other->offset < interval->offset + interval->bytes)
+      first = indices->data[k];
+  }
+  return first;
+}
+
 SambaStatus sambaMemoryCheck(const SambaMemoryInterval *intervals, uint32_t count,
                              uint64_t alignment, uint64_t bytes) {
-  for (uint32_t i = 0; i < count; ++i) {
+  SambaStatus status = NULL;
+  SambaIntervalTree checked = {0};
+  SambaIntervalValues sharers = {0};
+  for (uint32_t i = 0; i < count && !status; ++i) {
+    findSharers(&checked, &intervals[i], &sharers);
+    uint32_t conflict = findConflict(intervals, &intervals[i], &sharers);
     if (intervals[i].offset % alignment)
-      return sambaStatusMake(SAMBA_INVALID, "interval %u is not aligned to %llu bytes", i,
-                             (unsigned long long)alignment);
-    if (intervals[i].bytes > bytes || intervals[i].offset > bytes - intervals[i].bytes)
-      return sambaStatusMake(SAMBA_INVALID, "interval %u ends past byte %llu", i,
-                             (unsigned long long)bytes);
-    for (uint32_t k = 0; k < i; ++k)
-      if (shareCall(&intervals[i], &intervals[k]) &&
-          intervals[i].offset < intervals[k].offset + intervals[k].bytes &&
-          intervals[k].offset < intervals[i].offset + intervals[i].bytes)
-        return sambaStatusMake(SAMBA_INVALID,
-                               "intervals %u and %u are alive in one call and share bytes", k, i);
+      status = sambaStatusMake(SAMBA_INVALID, "interval %u is not aligned to %llu bytes", i,
+                               (unsigned long long)alignment);
+    else if (intervals[i].bytes > bytes || intervals[i].offset > bytes - intervals[i].bytes)
+      status = sambaStatusMake(SAMBA_INVALID, "interval %u ends past byte %llu", i,
+                               (unsigned long long)bytes);
+    else if (conflict != SAMBA_NO_INDEX)
+      status = sambaStatusMake(
+          SAMBA_INVALID, "intervals %u and %u are alive in one call and share bytes", conflict, i);
+    insertCalls(&checked, &intervals[i], i);
   }
 
-  return NULL;
+  sambaArrayFree(&sharers);
+  sambaIntervalTreeFree(&checked);
+  return status;
 }

@@ -4,8 +4,9 @@
 #define SAMBA_BACKEND_ADDRESS_DEPENDENCES_H
 
 #include "support/base/memory.h"
+#include "support/container/interval_tree.h"
 
-/* A call's last access to a range of bytes that nothing has overwritten since. */
+/* An access of a call to a range of bytes. */
 typedef struct SambaMemoryAccess {
   uint64_t begin, end;
   uint32_t call;
@@ -14,12 +15,15 @@ typedef struct SambaMemoryAccess {
 
 typedef struct SambaDependences { /* zero-initialize */
   SAMBA_ARRAY(SambaMemoryAccess) accesses;
-  SAMBA_ARRAY(uint32_t) calls; /* that the current call depends on, each once */
+  SambaIntervalTree writes, reads; /* accesses to bytes that nothing has overwritten since */
+  SambaIntervalValues found;
+  SAMBA_ARRAY(uint32_t) calls;       /* that the current call depends on, each once */
+  SAMBA_ARRAY(uint32_t) last_waiter; /* per call: the last that depends on it, at first itself */
   uint32_t current;
 } SambaDependences;
 
 /* Calls are taken in order: begin, all its reads, all its writes; `calls` is then what it depends
- * on, in the order in which the accesses found it. */
+ * on, in the order of the accesses that it depends on. No bytes: no access. */
 void sambaDependencesBegin(SambaDependences *dependences, uint32_t call);
 void sambaDependencesRead(SambaDependences *dependences, uint64_t address, uint64_t bytes);
 void sambaDependencesWrite(SambaDependences *dependences, uint64_t address, uint64_t bytes);
