@@ -4,6 +4,7 @@
 #                 SAMBA_CHECK=full adds the tests of that half, sanitizers, more of the conformance
 #                 suite, a minute of fuzzing
 # make check-long everything
+# make python     a wheel of the Python package, in build (README, "Python")
 # make docs       the reference of operations and passes, in build/docs
 # make format     formats C, C++ and Python
 # make benchmark  what compiler and simulator take on this host, beside other libraries
@@ -14,7 +15,7 @@ BUILD ?= build
 CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22
 
-.PHONY: demo train check check-long format docs benchmark
+.PHONY: demo train check check-long python format docs benchmark
 
 demo:
 	@support/scripts/install-packages build
@@ -37,6 +38,13 @@ check:
 # Everything: hours, not minutes. What make check samples is whole here.
 check-long:
 	@SAMBA_CHECK=long $(MAKE) --no-print-directory check
+
+# The package as it lies in build/python, as a wheel.
+python:
+	@support/scripts/install-packages python
+	@[ -f $(BUILD)/build.ninja ] || $(CONFIGURE) -DSAMBA_BUILD_TESTS=OFF >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@cmake --build $(BUILD) --target samba_python -- --quiet
+	@/usr/bin/python3 tools/python/make-wheel $(BUILD)
 
 # The reference of operations, attributes, types and passes, from TableGen.
 docs:

@@ -5,11 +5,11 @@
  *
  * The network is y = relu(x * w1' + b1) * w2' + b2 on a small batch. The result is compared with
  * the same sums in double precision. */
-#include "frontend/trace/operators.h"
 #include "frontend/trace/trace.h"
 #include "pipeline/compile.h"
 #include "runtime/session.h"
 #include "runtime/summary.h"
+#include "samba/operators.h"
 #include "samba/session.h"
 #include "support/text/command_line.h"
 
@@ -29,7 +29,7 @@ static void fill(float *data, int count, unsigned seed) {
 
 static SambaStatus traceNetwork(MlirContext context, const float *w1, const float *b1,
                                 const float *w2, const float *b2, MlirModule *out_module) {
-  SambaTrace *trace = sambaTraceCreate(context, "forward");
+  SambaTrace *trace = sambaTraceCreateInContext(context, "forward");
   SambaTraceValue *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 2, (int64_t[]){batch, inputs});
 
   sambaTraceSetLayer(trace, sambaStringRef("fc1"), NULL, 0);
@@ -80,11 +80,11 @@ static SambaStatus run(const char *path) {
       fill(w2, outputs * hidden, 4), fill(b2, outputs, 5);
   MlirContext context = sambaCompilerContextCreate();
   MlirModule module;
-  SambaCompileOptions compile = {.pipeline = {.target = "tiny"}};
+  SambaModuleOptions compile = {.pipeline = {.target = "tiny"}};
   SambaStatus status = traceNetwork(context, w1, b1, w2, b2, &module);
 
   if (!status) {
-    status = sambaCompileModule(module, &compile, path);
+    status = sambaCompileModule(module, &compile, &(SambaCompileOutput){.path = path});
     mlirModuleDestroy(module);
   }
 

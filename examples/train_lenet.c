@@ -5,10 +5,11 @@
  * FOLDER has the scans. OUT.checkpoint is what was learned until half an epoch before the end; what
  * goes on from there must come to the same, bit for bit. */
 #include "examples/digits/scans.h"
-#include "frontend/trace/operators.h"
-#include "frontend/trace/training.h"
+#include "frontend/trace/trace.h"
 #include "pipeline/compile.h"
+#include "samba/operators.h"
 #include "samba/session.h"
+#include "samba/training.h"
 #include "support/text/command_line.h"
 
 #include <math.h>
@@ -45,7 +46,7 @@ static SambaTraceValue *layer(SambaTraceValue *x, uint64_t *random, const char *
 
 static SambaStatus compile(const Training *training) {
   MlirContext context = sambaCompilerContextCreate();
-  SambaTrace *trace = sambaTraceCreate(context, "lenet");
+  SambaTrace *trace = sambaTraceCreateInContext(context, "lenet");
   const int64_t images[] = {SCAN_BATCH, 1, SCAN_SIDE, SCAN_SIDE}, two[] = {2, 2};
   SambaWindowOptions pool = {.kernel = two, .stride = two};
   uint64_t random = (uint64_t)training->seed;
@@ -60,10 +61,10 @@ static SambaStatus compile(const Training *training) {
   sambaTraceAddOptimizer(trace, "sgd,lr=0.1", "", 0, NULL);
 
   MlirModule module;
-  SambaCompileOptions options = {.pipeline = {.target = "sn40l"}};
+  SambaModuleOptions options = {.pipeline = {.target = "sn40l"}};
   SambaStatus status = sambaTraceFinish(trace, &module);
   if (!status)
-    status = sambaCompileModule(module, &options, training->pef);
+    status = sambaCompileModule(module, &options, &(SambaCompileOutput){.path = training->pef});
   if (!mlirModuleIsNull(module))
     mlirModuleDestroy(module);
   sambaTraceDestroy(trace);

@@ -59,6 +59,17 @@ static MlirLogicalResult keepFirstError(MlirDiagnostic diagnostic, void *user) {
   return mlirLogicalResultSuccess();
 }
 
+/* The module, or the first error in `what`. Takes the handler of errors back. */
+static SambaStatus finishParse(MlirContext context, MlirDiagnosticHandlerID handler,
+                               MlirModule module, SambaStatus first_error, const char *what) {
+  mlirContextDetachDiagnosticHandler(context, handler);
+  if (!mlirModuleIsNull(module)) {
+    sambaStatusFree(first_error);
+    return NULL;
+  }
+  return first_error ? first_error : sambaStatusMake(SAMBA_INVALID, "%s", what);
+}
+
 SambaStatus sambaModuleParseFile(MlirContext context, const char *path, MlirModule *out_module) {
   if (access(path, R_OK) != 0)
     return sambaStatusMake(SAMBA_IO, "%s: %s", path, strerror(errno));
@@ -66,17 +77,19 @@ SambaStatus sambaModuleParseFile(MlirContext context, const char *path, MlirModu
   MlirDiagnosticHandlerID handler =
       mlirContextAttachDiagnosticHandler(context, keepFirstError, &status, NULL);
   *out_module = mlirModuleCreateParseFromFile(context, sambaMlirString(path));
-  mlirContextDetachDiagnosticHandler(context, handler);
+  return finishParse(context, handler, *out_module, status, path);
+}
 
-  if (!mlirModuleIsNull(*out_module)) {
-    sambaStatusFree(status);
-    return NULL;
-  }
-  return status ? status : sambaStatusMake(SAMBA_INVALID, "%s", path);
+SambaStatus sambaModuleParse(MlirContext context, SambaStringRef text, MlirModule *out_module) {
+  SambaStatus status = NULL;
+  MlirDiagnosticHandlerID handler =
+      mlirContextAttachDiagnosticHandler(context, keepFirstError, &status, NULL);
+  *out_module = mlirModuleCreateParse(context, mlirStringRefCreate(text.data, text.size));
+  return finishParse(context, handler, *out_module, status, "the text is no module");
 }
 
 /* Runs the passes of `text` on `module`. */
-static SambaStatus runPasses(MlirOperation module, const SambaCompileOptions *options,
+static SambaStatus runPasses(MlirOperation module, const SambaModuleOptions *options,
                              const char *text) {
   MlirContext context = mlirOperationGetContext(module);
   SambaStatus status = NULL;
@@ -192,34 +205,47 @@ static void explain(MlirOperation module, const SambaPef *pef) {
   sambaArenaDestroy(&arena);
 }
 
-static SambaStatus writePef(MlirOperation module, const SambaCompileOptions *options,
-                            const char *path) {
+/* To the file with its log, or to memory. */
+static SambaStatus deliverPef(SambaPef *pef, SambaCompileOutput *output) {
+  if (!output->path)
+    return sambaPefWriteToMemory(pef, &output->data, &output->size);
+  SAMBA_RETURN_IF_ERROR(sambaPefWrite(pef, output->path));
+  SambaArena arena = {0};
+  SambaStatus status = sambaPefWriteLog(pef, sambaArenaFormat(&arena, "%s.log", output->path));
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
+static SambaStatus writePef(MlirOperation module, const SambaModuleOptions *options,
+                            SambaCompileOutput *output) {
   SambaPipelineOptions pipeline = sambaPipelineWithDefaults(&options->pipeline);
-  SambaEmitOption table[] = {
+  SambaEmitOption own[] = {
       {"opt", pipeline.opt}, {"precision", pipeline.precision}, {"mapping", pipeline.mapping}};
+  size_t own_count = sizeof own / sizeof *own;
+  SambaEmitOption *table = sambaAllocateZeroed(own_count + options->note_count, sizeof *table);
+  memcpy(table, own, sizeof own);
+  for (size_t i = 0; i < options->note_count; ++i)
+    table[own_count + i] = (SambaEmitOption){options->notes[i].key, options->notes[i].value};
   SambaEmitOptions emit = {.folder = options->folder,
                            .data_folder = options->data_folder,
                            .model = options->model,
                            .external_weights = options->external_weights,
                            .trace = options->trace,
                            .trace_size = options->trace_size,
-                           .option_count = 3,
+                           .option_count = (uint32_t)(own_count + options->note_count),
                            .options = table};
   SambaPef *pef = NULL;
+  SambaStatus status = sambaModuleToPef(module, &emit, &pef);
 
-  SAMBA_RETURN_IF_ERROR(sambaModuleToPef(module, &emit, &pef));
-  SambaStatus status = sambaPefWrite(pef, path);
-  if (!status) {
-    SambaArena arena = {0};
-    status = sambaPefWriteLog(pef, sambaArenaFormat(&arena, "%s.log", path));
-    sambaArenaDestroy(&arena);
-  }
-
+  if (!status)
+    status = deliverPef(pef, output);
   if (!status && options->explain) {
     explain(module, pef);
     explainMemory(module, pef);
   }
-  sambaPefDestroy(pef);
+  if (pef)
+    sambaPefDestroy(pef);
+  free(table);
   return status;
 }
 
@@ -269,7 +295,7 @@ static bool takeBackFailed(MlirOperation module, MlirOperation sections, SambaDe
 }
 
 /* The back of the pipeline on `module`, again with smaller sections when some did not fit. */
-static SambaStatus makeSections(MlirOperation module, const SambaCompileOptions *options,
+static SambaStatus makeSections(MlirOperation module, const SambaModuleOptions *options,
                                 const char *back, SambaDecisions *decisions) {
   MlirOperation sections = mlirOperationClone(module);
   SambaStatus status;
@@ -310,31 +336,54 @@ static void explainWork(MlirOperation module, const uint64_t *finding, const uin
   sambaArenaDestroy(&arena);
 }
 
-SambaStatus sambaCompileModule(MlirModule module, const SambaCompileOptions *options,
-                               const char *path) {
-  SAMBA_RETURN_IF_ERROR(sambaModuleCheckAnyGraph(mlirModuleGetOperation(module)));
-  SambaDecisions decisions = {0};
-  SambaArena arena = {0};
+static void tell(const SambaModuleOptions *options, const char *part, uint32_t done) {
+  const uint32_t parts = 3;
+  if (options->progress)
+    options->progress(options->user, part, done, parts);
+}
 
-  const char *front = NULL, *back = NULL;
+/* The module as it is compiled; `copy` becomes what the PEF is made of. */
+static SambaStatus compileCopy(MlirOperation copy, const SambaModuleOptions *options,
+                               SambaDecisions *decisions, SambaCompileOutput *output) {
   uint64_t counted[SAMBA_WORK_KINDS] = {0}, finding[SAMBA_WORK_KINDS], making[SAMBA_WORK_KINDS];
-  MlirOperation copy = mlirOperationClone(mlirModuleGetOperation(module));
+  SambaArena arena = {0};
+  const char *front = NULL, *back = NULL;
+
   takeWork(counted, finding);
   SambaStatus status = sambaPipelineText(&arena, &options->pipeline, SAMBA_PHASE_GRAPH, &front);
   if (!status)
     status = sambaPipelineText(&arena, &options->pipeline, SAMBA_PHASE_SECTIONS, &back);
-  if (!status)
+  if (!status) {
+    tell(options, "finding sections", 0);
     status = runPasses(copy, options, front);
+  }
   takeWork(counted, finding);
-  if (!status)
-    status = makeSections(copy, options, back, &decisions);
-  if (!status)
-    status = writePef(copy, options, path);
+
+  if (!status) {
+    tell(options, "mapping, placing and routing sections", 1);
+    status = makeSections(copy, options, back, decisions);
+  }
+  if (!status) {
+    tell(options, "writing the PEF", 2);
+    status = writePef(copy, options, output);
+  }
   takeWork(counted, making);
   if (!status && options->explain)
     explainWork(copy, finding, making);
-  mlirOperationDestroy(copy);
+  if (!status)
+    tell(options, "done", 3);
   sambaArenaDestroy(&arena);
+  return status;
+}
+
+SambaStatus sambaCompileModule(MlirModule module, const SambaModuleOptions *options,
+                               SambaCompileOutput *output) {
+  SAMBA_RETURN_IF_ERROR(sambaModuleCheckAnyGraph(mlirModuleGetOperation(module)));
+  SambaDecisions decisions = {0};
+  MlirOperation copy = mlirOperationClone(mlirModuleGetOperation(module));
+  SambaStatus status = compileCopy(copy, options, &decisions, output);
+
+  mlirOperationDestroy(copy);
   if (options->dump_decisions) {
     SambaStatus dumped = sambaDecisionsWrite(&decisions, options->dump_decisions);
     if (status)
@@ -342,7 +391,11 @@ SambaStatus sambaCompileModule(MlirModule module, const SambaCompileOptions *opt
     else
       status = dumped;
   }
-
+  if (status) {
+    free(output->data);
+    output->data = NULL;
+    output->size = 0;
+  }
   sambaDecisionsFree(&decisions);
   return status;
 }

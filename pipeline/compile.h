@@ -8,7 +8,12 @@
 #include "mlir-c/IR.h"
 #include "mlir-c/Pass.h"
 
-typedef struct SambaCompileOptions {
+/* A word about the compilation that the PEF keeps. */
+typedef struct SambaCompileNote {
+  const char *key, *value;
+} SambaCompileNote;
+
+typedef struct SambaModuleOptions {
   SambaPipelineOptions pipeline;
   const char *dump_decisions; /* file for the decisions of the last attempt, NULL: none */
   bool external_weights;      /* refer to the model's files instead of copying weights */
@@ -23,8 +28,21 @@ typedef struct SambaCompileOptions {
   /* Called on each attempt's pass manager before it runs (printing, timing, verification flags);
    * may be NULL. Returns false to give up with an error that it has printed. */
   bool (*configure)(MlirPassManager manager, void *user);
+  /* Called before each part of the work: what comes, and how many of `total` parts are done. The
+   * sections that did not fit are made again, which counts anew. May be NULL. */
+  void (*progress)(void *user, const char *part, uint32_t done, uint32_t total);
   void *user;
-} SambaCompileOptions;
+  /* More options that the PEF tells of, beside opt, precision and mapping. */
+  size_t note_count;
+  const SambaCompileNote *notes;
+} SambaModuleOptions;
+
+/* Where the PEF goes: to a file, and beside it PATH.log, or else to memory. */
+typedef struct SambaCompileOutput {
+  const char *path; /* NULL: to memory */
+  void *data;       /* owned by the caller (free) */
+  size_t size;
+} SambaCompileOutput;
 
 /* A context with everything registered and loaded that importing and compiling need. Destroy with
  * mlirContextDestroy. */
@@ -33,15 +51,17 @@ MlirContext sambaCompilerContextCreate(void);
 /* Parses and verifies a module from a file (text or bytecode). Errors are diagnostics; the status
  * says which file. */
 SambaStatus sambaModuleParseFile(MlirContext context, const char *path, MlirModule *out_module);
+/* The same from memory: text or bytecode. */
+SambaStatus sambaModuleParse(MlirContext context, SambaStringRef text, MlirModule *out_module);
 
 /* How often sections that could not be placed or routed are made again, in one compilation. */
 enum { SAMBA_COMPILE_ATTEMPTS = 32 };
 
-/* Compiles the module (which is left as it was) and writes the PEF and, beside it, PATH.log. When a
- * section cannot be placed or routed, its parallel factor is halved and it is made again, while the
- * other sections stay as they are; each such attempt is a remark. Errors are diagnostics at
- * operations; the status then says that compilation failed, with the first of them. */
-SambaStatus sambaCompileModule(MlirModule module, const SambaCompileOptions *options,
-                               const char *path);
+/* Compiles the module (which is left as it was) and writes the PEF. When a section cannot be placed
+ * or routed, its parallel factor is halved and it is made again, while the other sections stay as
+ * they are; each such attempt is a remark. Errors are diagnostics at operations; the status then
+ * says that compilation failed, with the first of them. */
+SambaStatus sambaCompileModule(MlirModule module, const SambaModuleOptions *options,
+                               SambaCompileOutput *output);
 
 #endif

@@ -5,8 +5,10 @@
 # when the exit code is not 0 (the exit code is passed on); %source: the repository; %build: the
 # build folder; %tools: the folder of the programs; %inputs: SAMBA_INPUTS. Features: mlir, plugin,
 # samba_inputs (outside models are there), asan, full (SAMBA_CHECK=full or long), long
-# (SAMBA_CHECK=long), samba-compile, samba-run ...
+# (SAMBA_CHECK=long), torch (the Python package is built, and PyTorch is there), torchvision,
+# sklearn, samba-compile, samba-run ... %samba-python is Python with the package.
 import os
+import subprocess
 
 import lit.formats
 
@@ -52,6 +54,7 @@ else:  # what these folders test is not in this build
         "validation",
         "conformance",
         "docs",
+        "libsamba",
     ]
 if os.path.exists(config.samba_plugin):
     config.available_features.add("plugin")
@@ -68,6 +71,13 @@ if os.path.isdir(config.samba_tools):
         if t.startswith("samba-") or t in ("digits-demo", "train_lenet")
     )
 
+# The Python package is tested where it was built and PyTorch is there.
+if os.path.isdir(os.path.join(config.samba_build, "python", "samba")):
+    found = "import importlib.util, sys; sys.exit(not importlib.util.find_spec(%r))"
+    for module in ("torch", "torchvision", "sklearn"):
+        if not subprocess.call([config.python, "-c", found % module]):
+            config.available_features.add(module)
+
 check = '"%s" "%s"' % (
     config.python,
     os.path.join(config.test_source_root, "tools", "samba-check-exit"),
@@ -76,6 +86,11 @@ config.substitutions += [
     ("%expect-error", check + " --fail --"),
     ("%expect-mismatch", check + " --mismatch --"),
     ("%check-exit", check + " --"),
+    (
+        "%samba-python",
+        'env PYTHONPATH="%s" PYTHONDONTWRITEBYTECODE=1 "%s"'
+        % (os.path.join(config.samba_build, "python"), config.python),
+    ),
     ("%python", '"%s"' % config.python),
     ("%mlir-opt", os.path.join(config.llvm_tools, "mlir-opt")),
     ("%plugin", config.samba_plugin),

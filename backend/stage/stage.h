@@ -10,9 +10,10 @@
 #define SAMBA_BACKEND_STAGE_STAGE_H
 
 #include "backend/section/section.h"
+#include "samba/attribute.h"
 #include "support/base/index.h"
 
-enum { SAMBA_MAX_RANK = 8, SAMBA_MAX_STAGE_DIMS = 12, SAMBA_MAX_STAGE_OPERANDS = 8 };
+enum { SAMBA_MAX_STAGE_DIMS = 12, SAMBA_MAX_STAGE_OPERANDS = 8 };
 
 /* axis index = constant + sum over dimensions d of coefficients[d] * d */
 typedef struct SambaAxisMap {

@@ -21,10 +21,10 @@
 static SambaStatus compileModel(const char *model, const char *pef) {
   MlirContext context = sambaCompilerContextCreate();
   MlirModule module;
-  SambaCompileOptions options = {0};
+  SambaModuleOptions options = {0};
   SambaStatus status = sambaOnnxImportModel(context, model, NULL, NULL, NULL, &module);
   if (!status) {
-    status = sambaCompileModule(module, &options, pef);
+    status = sambaCompileModule(module, &options, &(SambaCompileOutput){.path = pef});
     mlirModuleDestroy(module);
   }
   mlirContextDestroy(context);

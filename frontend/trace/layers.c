@@ -1,6 +1,7 @@
 /* Operators with several results as C functions: recurrent layers and optimizers' updates; see
  * operators.h. */
-#include "frontend/trace/operators.h"
+#include "frontend/trace/trace.h"
+#include "samba/operators.h"
 
 static bool call(const char *name, uint32_t count, SambaTraceValue *const *operands,
                  uint32_t attribute_count, const SambaAttribute *attributes,

@@ -1,5 +1,6 @@
 /* The operators as C functions; see operators.h. */
-#include "frontend/trace/operators.h"
+#include "samba/operators.h"
+#include "frontend/trace/trace.h"
 
 #include "support/number/shape.h"
 

@@ -1,5 +1,6 @@
 /* Gathers, scatters and resampling as C functions; see operators.h. */
-#include "frontend/trace/operators.h"
+#include "frontend/trace/trace.h"
+#include "samba/operators.h"
 
 SambaTraceValue *sambaTake(SambaTraceValue *x, SambaTraceValue *indices, int64_t dim,
                            int64_t batch_dims) {

@@ -1,5 +1,6 @@
 /* Reductions, searches, sorts and losses as C functions; see operators.h. */
-#include "frontend/trace/operators.h"
+#include "frontend/trace/trace.h"
+#include "samba/operators.h"
 
 static SambaTraceValue *extremeIndex(const char *name, SambaTraceValue *x, const int64_t *dim,
                                      bool keepdim, bool select_last) {

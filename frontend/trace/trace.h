@@ -1,109 +1,21 @@
-/* Tracing: building one graph, operator by operator, as samba IR.
- *
- * The one graph builder of the project; the ONNX importer is its first client. A SambaTraceValue is
- * metadata plus an SSA value: tracing never looks at data. Shapes and dtypes come from the operator
- * table, so an error appears at the builder call, with the operator's name. A failed call returns
- * NULL and is remembered: later calls on NULL values do nothing, and sambaTraceFinish returns the
- * first failure.
- *
- *   SambaTrace *trace = sambaTraceCreate(context, "forward");
- *   SambaTraceValue *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 2, (int64_t[]){1, 784});
- *   SambaTraceValue *w = sambaTraceParameter(trace, "fc.weight", SAMBA_DTYPE_F32, 2,
- *                                            (int64_t[]){10, 784}, weights);
- *   sambaTraceOutput(trace, "y", sambaRelu(sambaLinear(x, w, NULL)));
- *   SambaStatus status = sambaTraceFinish(trace, &module);
- *   sambaTraceDestroy(trace); */
+/* Tracing for the code of the compiler: samba/trace.h, and what speaks of MLIR. */
 #ifndef SAMBA_FRONTEND_TRACE_TRACE_H
 #define SAMBA_FRONTEND_TRACE_TRACE_H
 
 #include "frontend/trace/value.h"
+#include "samba/trace.h"
 #include "support/base/memory.h"
 #include "support/text/trace_record.h"
 
 /* Makes sure the samba dialect is registered with the context; the context stays the caller's. */
-SambaTrace *sambaTraceCreate(MlirContext context, const char *graph_name);
-void sambaTraceDestroy(SambaTrace *trace);
+SambaTrace *sambaTraceCreateInContext(MlirContext context, const char *graph_name);
 MlirContext sambaTraceContext(const SambaTrace *trace);
 SambaArena *sambaTraceArena(SambaTrace *trace);
-/* The first failure so far, borrowed; NULL when there is none. */
-SambaStatus sambaTraceStatus(const SambaTrace *trace);
 /* Remembers a failure (taken) unless there is one already. */
 void sambaTraceFail(SambaTrace *trace, SambaStatus status);
-
-/* Operators created from now on belong to this layer: its name is their location and reaches every
- * report. NULL or "": none. `file` and `line` say where it comes from (NULL: unknown). */
-void sambaTraceSetLayer(SambaTrace *trace, SambaStringRef name, const char *file, unsigned line);
-
-/* Operators created while this is set keep their precision (samba.graphamp = false), whatever the
- * rest of the graph is computed in: positions, for instance. */
-void sambaTraceKeepPrecision(SambaTrace *trace, bool keep);
-
-/* What a hyperparameter is: a number that is bound at each launch. Its tensor has rank 0. */
-typedef struct SambaTraceArgin {
-  const char *kind;   /* lr, weight_decay, momentum, dropout_rate, dropout_seed, other */
-  const char *group;  /* one name that sets all of them */
-  double value;       /* by default */
-  double least, most; /* equal: any */
-} SambaTraceArgin;
-
-/* What a function argument is. Zeroed fields mean: none. */
-typedef struct SambaArgument {
-  SambaStringRef name; /* empty or taken: "_N" is appended */
-  const char *kind;    /* input, weight, buffer, optimizer_state, constant, argin */
-  SambaTensorType type;
-  SambaStringRef region;
-  const char *memory; /* ddr, hbm, host */
-  bool requires_grad;
-  const SambaTraceArgin *argin; /* of kind argin */
-  /* At most one of: a range of a file, memory. */
-  const char *file;
-  uint64_t file_offset;
-  const void *data; /* row-major, copied into the IR as a dense tensor */
-} SambaArgument;
-SambaTraceValue *sambaTraceArgument(SambaTrace *trace, const SambaArgument *argument);
-SambaTraceValue *sambaTraceInput(SambaTrace *trace, const char *name, SambaDType dtype,
-                                 uint32_t rank, const int64_t *dims);
-/* data may be NULL: such a weight is written before the network runs. */
-SambaTraceValue *sambaTraceParameter(SambaTrace *trace, const char *name, SambaDType dtype,
-                                     uint32_t rank, const int64_t *dims, const void *data);
-/* A weight in a file: raw little-endian elements from `offset` on. The path is kept as given. */
-SambaTraceValue *sambaTraceParameterFile(SambaTrace *trace, const char *name, SambaDType dtype,
-                                         uint32_t rank, const int64_t *dims, const char *file,
-                                         uint64_t offset);
-/* A small constant in the IR. data: row-major; one element stands for all when splat. */
-SambaTraceValue *sambaTraceConstant(SambaTrace *trace, const SambaTensorType *type,
-                                    const void *data, bool splat);
-/* A rank-0 constant. */
-SambaTraceValue *sambaTraceScalar(SambaTrace *trace, SambaDType dtype, double value);
-
-/* Any operator of the table. Every tensor must belong to `trace`. results: one per result of the
- * operator. The status starts with the operator's name and layer. */
-SambaStatus sambaTraceOperator(SambaTrace *trace, const char *name, uint32_t operand_count,
-                               SambaTraceValue *const *operands, uint32_t attribute_count,
-                               const SambaAttribute *attributes, SambaTraceValue **out_results);
-/* The same for one result; NULL on failure, which the trace remembers. NULL operands at the end are
- * left out. */
-SambaTraceValue *sambaTraceCall(SambaTrace *trace, const char *name, uint32_t operand_count,
-                                SambaTraceValue *const *operands, uint32_t attribute_count,
-                                const SambaAttribute *attributes);
-/* sambaTraceCall in the trace of the first operand; NULL when one of the first `required` operands
- * is NULL. */
-SambaTraceValue *sambaTraceBuild(const char *name, uint32_t required, uint32_t operand_count,
-                                 SambaTraceValue *const *operands, uint32_t attribute_count,
-                                 const SambaAttribute *attributes);
-
-/* Declares the next result of the graph. */
-void sambaTraceOutput(SambaTrace *trace, const char *name, SambaTraceValue *tensor);
-/* kind: output, loss, update. With a region, the result is written back to the argument that owns
- * the region; it may be empty. */
-void sambaTraceResult(SambaTrace *trace, SambaStringRef name, const char *kind,
-                      SambaStringRef region, SambaTraceValue *tensor);
 
 /* Ends the graph; to be called once. Either the status is a failure, or out_module is a verified
  * module with one public function. */
 SambaStatus sambaTraceFinish(SambaTrace *trace, MlirModule *out_module);
-
-/* What was traced, for the check at run time. Borrowed from the trace. */
-SambaTraceRecord sambaTraceGetRecord(SambaTrace *trace);
 
 #endif

@@ -7,6 +7,7 @@
 #include "frontend/trace/value.h"
 #include "support/base/memory.h"
 #include "support/container/string_map.h"
+#include "support/text/trace_record.h"
 
 /* An argument; its attributes are written when the graph is finished. */
 typedef struct SambaTraceArgumentState {
@@ -47,6 +48,7 @@ struct SambaTrace {
   SAMBA_ARRAY(SambaTraceResultState) results;
   SAMBA_ARRAY(SambaTraceOptimizerState) optimizers;
   SambaStrings lines, line_layers; /* of the record */
+  SambaTraceRecord record;         /* the last one that was asked for */
 };
 
 /* ---- trace.c ---- */

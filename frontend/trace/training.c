@@ -1,9 +1,10 @@
 /* What a graph that learns has beside operators; see training.h. */
-#include "frontend/trace/training.h"
+#include "samba/training.h"
+#include "frontend/trace/trace.h"
 
 #include "dialect/samba/samba.h"
-#include "frontend/trace/operators.h"
 #include "frontend/trace/trace_state.h"
+#include "samba/operators.h"
 #include "support/base/index.h"
 #include "support/number/random.h"
 #include "support/number/shape.h"

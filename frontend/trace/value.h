@@ -3,14 +3,13 @@
 #define SAMBA_FRONTEND_TRACE_VALUE_H
 
 #include "dialect/samba/table/core/operator.h"
+#include "samba/trace.h"
 #include "support/text/string_ref.h"
 
 #include "mlir-c/IR.h"
 
-typedef struct SambaTrace SambaTrace;
-
 /* One value of a trace. Owned by the trace. */
-typedef struct SambaTraceValue {
+struct SambaTraceValue {
   SambaTrace *trace;
   MlirValue value;
   SambaTensorType type;
@@ -21,6 +20,6 @@ typedef struct SambaTraceValue {
   bool requires_grad;
   uint32_t id;       /* position in the trace: arguments and results count in order of creation */
   uint32_t argument; /* arguments: number; others: SAMBA_NO_INDEX */
-} SambaTraceValue;
+};
 
 #endif

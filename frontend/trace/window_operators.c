@@ -1,5 +1,6 @@
 /* Convolutions, pools and normalizations as C functions; see operators.h. */
-#include "frontend/trace/operators.h"
+#include "frontend/trace/trace.h"
+#include "samba/operators.h"
 
 /* All operands must be there; on failure the results are NULL and the trace has the reason. */
 static void callForResults(const char *name, uint32_t count, SambaTraceValue *const *operands,

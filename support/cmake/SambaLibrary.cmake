@@ -10,6 +10,8 @@ function(samba_c_options target)
       target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/${layer}/include)
     endif()
   endforeach()
+  # Made in the build: samba/builders.inc.
+  target_include_directories(${target} PUBLIC ${CMAKE_BINARY_DIR}/frontend/include)
   target_compile_definitions(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE>)
   if(SAMBA_SANITIZE)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:-fsanitize=${SAMBA_SANITIZE}
@@ -30,5 +32,7 @@ function(samba_library name)
   endforeach()
   add_library(${name} STATIC ${sources})
   samba_c_options(${name})
+  # libsamba.so is made of these: it exports what its headers mark with SAMBA_EXPORT.
+  set_target_properties(${name} PROPERTIES C_VISIBILITY_PRESET hidden)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
 endfunction()

@@ -101,6 +101,17 @@ SambaStatus sambaAtomicFileCreate(const char *path, SambaAtomicFile *out_file) {
   return NULL;
 }
 
+SambaStatus sambaAtomicFileCreateInMemory(const char *what, SambaAtomicFile *out_file) {
+  *out_file = (SambaAtomicFile){.special = true};
+  out_file->path = copyText(what, strlen(what));
+  out_file->fd = memfd_create("samba-output", MFD_CLOEXEC);
+  if (out_file->fd >= 0)
+    return NULL;
+  SambaStatus status = describeFailure(what, "cannot be written");
+  sambaAtomicFileDiscard(out_file);
+  return status;
+}
+
 static SambaStatus writeAll(int fd, const char *path, const void *data, size_t size) {
   const char *from = data;
   while (size) {
@@ -180,6 +191,37 @@ SambaStatus sambaAtomicFileCommit(SambaAtomicFile *file) {
     }
   }
 
+  sambaAtomicFileDiscard(file);
+  return status;
+}
+
+static SambaStatus readBack(const SambaAtomicFile *file, void **out_data, size_t *out_size) {
+  struct stat info;
+  if (fstat(file->fd, &info))
+    return describeFailure(file->path, "reading back failed");
+  size_t size = (size_t)info.st_size;
+  char *data = sambaAllocate(size);
+
+  for (size_t at = 0; at < size;) {
+    ssize_t done = pread(file->fd, data + at, size - at, (off_t)at);
+    if (done < 0 && errno == EINTR)
+      continue;
+    if (done <= 0) {
+      SambaStatus status = describeFailure(file->path, "reading back failed");
+      free(data);
+      return status;
+    }
+    at += (size_t)done;
+  }
+  *out_data = data;
+  *out_size = size;
+  return NULL;
+}
+
+SambaStatus sambaAtomicFileTake(SambaAtomicFile *file, void **out_data, size_t *out_size) {
+  *out_data = NULL;
+  *out_size = 0;
+  SambaStatus status = readBack(file, out_data, out_size);
   sambaAtomicFileDiscard(file);
   return status;
 }

@@ -22,10 +22,15 @@ typedef struct SambaAtomicFile {
 
 /* Starts writing the file that will be called `path`. On failure nothing is left behind. */
 SambaStatus sambaAtomicFileCreate(const char *path, SambaAtomicFile *out_file);
+/* The same for a file that never gets a name: sambaAtomicFileTake has its contents. `what` stands
+ * for the path in errors. */
+SambaStatus sambaAtomicFileCreateInMemory(const char *what, SambaAtomicFile *out_file);
 /* Appends at the file position. */
 SambaStatus sambaAtomicFileWrite(SambaAtomicFile *file, const void *data, size_t size);
 /* Flushes, names and closes the file; on failure it is discarded. */
 SambaStatus sambaAtomicFileCommit(SambaAtomicFile *file);
+/* The contents instead of a commit, and the file is closed. out_data: free it. */
+SambaStatus sambaAtomicFileTake(SambaAtomicFile *file, void **out_data, size_t *out_size);
 /* Throws the file away; does nothing after a commit. */
 void sambaAtomicFileDiscard(SambaAtomicFile *file);
 /* Creates, writes and commits a file in one call. */

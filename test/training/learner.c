@@ -27,14 +27,15 @@ void refuses(SambaStatus status, const char *text) {
 
 void learnerBegin(Learner *learner, const char *path) {
   *learner = (Learner){.context = sambaCompilerContextCreate(), .path = path};
-  learner->trace = sambaTraceCreate(learner->context, "step");
+  learner->trace = sambaTraceCreateInContext(learner->context, "step");
 }
 
 SambaStatus learnerCompile(Learner *learner) {
-  SambaCompileOptions options = {.pipeline = {.inference = "false"}};
+  SambaModuleOptions options = {.pipeline = {.inference = "false"}};
   MlirModule module;
   SAMBA_RETURN_IF_ERROR(sambaTraceFinish(learner->trace, &module));
-  SambaStatus status = sambaCompileModule(module, &options, learner->path);
+  SambaStatus status =
+      sambaCompileModule(module, &options, &(SambaCompileOutput){.path = learner->path});
   mlirModuleDestroy(module);
   return status;
 }

@@ -3,10 +3,11 @@
 #ifndef SAMBA_TEST_TRAINING_LEARNER_H
 #define SAMBA_TEST_TRAINING_LEARNER_H
 
-#include "frontend/trace/operators.h"
-#include "frontend/trace/training.h"
+#include "frontend/trace/trace.h"
 #include "pipeline/compile.h"
 #include "runtime/session.h"
+#include "samba/operators.h"
+#include "samba/training.h"
 
 typedef struct Learner {
   MlirContext context;

@@ -1,10 +1,11 @@
 /* Traced graphs that learn, compiled and run: what a step leaves in device memory is what the
  * formulas say. */
-#include "frontend/trace/operators.h"
-#include "frontend/trace/training.h"
+#include "frontend/trace/trace.h"
 #include "pipeline/compile.h"
 #include "runtime/session.h"
+#include "samba/operators.h"
 #include "samba/session.h"
+#include "samba/training.h"
 #include "support/text/text.h"
 
 #include <setjmp.h>
@@ -43,17 +44,17 @@ static void fine(SambaStatus status) {
 
 /* Compiles what was traced and opens it; `choose`: the compiler chooses the losses. */
 static SambaSession *openTrace(SambaTrace *trace, bool choose) {
-  SambaTraceRecord record = sambaTraceGetRecord(trace);
+  SambaTraceRecord record = *sambaTraceGetRecord(trace);
   SambaText text = {0};
   for (uint32_t i = 0; i < record.line_count; ++i)
     sambaTextFormat(&text, "%s\n", record.lines[i]);
-  SambaCompileOptions options = {
+  SambaModuleOptions options = {
       .pipeline = {.target = "sn40l", .inference = choose ? "false" : NULL},
       .trace = sambaTextGet(&text),
       .trace_size = text.size};
   MlirModule module;
   fine(sambaTraceFinish(trace, &module));
-  fine(sambaCompileModule(module, &options, path));
+  fine(sambaCompileModule(module, &options, &(SambaCompileOutput){.path = path}));
   mlirModuleDestroy(module);
   sambaTraceDestroy(trace);
   sambaTextFree(&text);
@@ -89,7 +90,7 @@ static const float numbers[] = {1, 2, -3};
 /* N033: the gradient of w * detach(w) is w, not 2 w. */
 static void n033Detach(void **state) {
   (void)state;
-  SambaTrace *trace = sambaTraceCreate(context, "g");
+  SambaTrace *trace = sambaTraceCreateInContext(context, "g");
   SambaTraceValue *w = vector(trace, "w", numbers);
   SambaTraceValue *cut = sambaDetach(w);
   assert_false(cut->requires_grad);
@@ -104,7 +105,7 @@ static void n033Detach(void **state) {
 /* T052: an input has a gradient too; an optimizer leaves it alone. */
 static void t052GradientOfInput(void **state) {
   (void)state;
-  SambaTrace *trace = sambaTraceCreate(context, "g");
+  SambaTrace *trace = sambaTraceCreateInContext(context, "g");
   SambaTraceValue *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 1, (int64_t[]){3});
   sambaTraceSetRequiresGrad(x, true);
   SambaTraceValue *w = vector(trace, "w", numbers);
@@ -125,7 +126,7 @@ static void t052GradientOfInput(void **state) {
  * is frozen stays. */
 static void s022TwoOptimizers(void **state) {
   (void)state;
-  SambaTrace *trace = sambaTraceCreate(context, "g");
+  SambaTrace *trace = sambaTraceCreateInContext(context, "g");
   SambaTraceValue *a = vector(trace, "a", numbers), *b = vector(trace, "b", numbers);
   SambaTraceValue *c = sambaTraceSetRequiresGrad(vector(trace, "c", numbers), false);
   SambaTraceValue *product = sambaMul(sambaMul(a, b), c);
@@ -157,7 +158,7 @@ static void s022TwoOptimizers(void **state) {
 static void u015Losses(void **state) {
   (void)state;
   for (int selects = 0; selects < 2; ++selects) {
-    SambaTrace *trace = sambaTraceCreate(context, "g");
+    SambaTrace *trace = sambaTraceCreateInContext(context, "g");
     SambaTraceValue *w = vector(trace, "w", numbers);
     SambaTraceValue *square = sambaMul(w, w);
     sambaTraceOutput(trace, "o", square);
@@ -188,7 +189,7 @@ static void batchNormKeepsStatistics(void **state) {
     for (int c = 0; c < channels; ++c)
       data[i][c] = (float)((i * 7 + c * 5) % 11) / 4;
 
-  SambaTrace *trace = sambaTraceCreate(context, "g");
+  SambaTrace *trace = sambaTraceCreateInContext(context, "g");
   SambaTraceValue *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 2, (int64_t[]){n, channels});
   SambaTraceValue *weight = vector(trace, "bn.weight", ones),
                   *bias = vector(trace, "bn.bias", zeros);
@@ -229,7 +230,7 @@ static void dropoutDraws(void **state) {
   static float ones[count], last[count];
   for (int i = 0; i < count; ++i)
     ones[i] = 1;
-  SambaTrace *trace = sambaTraceCreate(context, "g");
+  SambaTrace *trace = sambaTraceCreateInContext(context, "g");
   SambaTraceValue *w =
       sambaTraceParameter(trace, "w", SAMBA_DTYPE_F32, 1, (int64_t[]){count}, ones);
   sambaTraceSetRequiresGrad(w, true);
@@ -271,12 +272,12 @@ static void s003KnowsItsModel(void **state) {
   for (int i = 0; i < 2; ++i) {
     SambaTrace *traces[2];
     for (int k = 0; k < 2; ++k) {
-      traces[k] = sambaTraceCreate(context, "g");
+      traces[k] = sambaTraceCreateInContext(context, "g");
       SambaTraceValue *w = vector(traces[k], "w", numbers);
       sambaTraceLoss(traces[k], "loss", sambaSum(sambaMul(w, w), 0, NULL, false));
       sambaTraceAddOptimizer(traces[k], i && k ? "adamw" : "sgd,lr=1", "", 0, NULL);
     }
-    SambaTraceRecord record = sambaTraceGetRecord(traces[1]);
+    SambaTraceRecord record = *sambaTraceGetRecord(traces[1]);
     SambaSession *session = openTrace(traces[0], false);
     SambaStatus status = sambaSessionCheckTrace(session, sambaStringRef(""), &record);
     assert_string_equal(

@@ -2,6 +2,7 @@
 #include "tools/python/session.h"
 
 #include "runtime/session.h"
+#include "tools/python/report.h"
 #include "tools/python/trace.h"
 
 #include <stdlib.h>
@@ -309,7 +310,7 @@ static PyObject *checkTrace(PyObject *self, PyObject *argument) {
   SambaSession *session = openSession(self);
   if (!session || !PyObject_TypeCheck(argument, &sambaTraceType))
     return session ? PyErr_Format(PyExc_TypeError, "%R is no trace", argument) : NULL;
-  SambaTraceRecord record = sambaTraceGetRecord(((SambaTraceObject *)argument)->trace);
+  SambaTraceRecord record = *sambaTraceGetRecord(((SambaTraceObject *)argument)->trace);
   return sambaAnswerStatus(sambaSessionCheckTrace(session, (SambaStringRef){0}, &record));
 }
 
@@ -386,22 +387,18 @@ static PyObject *describePef(PyObject *self, PyObject *ignored) {
 }
 
 static PyObject *getReport(PyObject *self, PyObject *ignored) {
-  SambaRunReport report;
   SambaSession *session = openSession(self);
+  PyObject *report = session ? sambaReportToPython(session) : NULL;
   (void)ignored;
-  if (!session)
-    return NULL;
-  sambaSessionGetReport(session, &report);
-  const SambaDeviceActivity *activity = &report.activity;
-  return Py_BuildValue(
-      "{s:K,s:K,s:K,s:K,s:K,s:K,s:d,s:d,s:K,s:K}", "calls", (unsigned long long)report.calls,
-      "cycles", (unsigned long long)activity->cycles, "launch_cycles",
-      (unsigned long long)activity->launch_cycles, "dram_read_bytes",
-      (unsigned long long)activity->dram_read_bytes, "dram_write_bytes",
-      (unsigned long long)activity->dram_write_bytes, "flops", (unsigned long long)activity->flops,
-      "load_seconds", report.load_seconds, "simulate_seconds", report.simulate_seconds,
-      "host_to_device_bytes", (unsigned long long)sessionOf(self)->written, "device_to_host_bytes",
-      (unsigned long long)sessionOf(self)->read);
+  PyObject *moved =
+      report ? Py_BuildValue("{s:K,s:K}", "host_to_device_bytes",
+                             (unsigned long long)sessionOf(self)->written, "device_to_host_bytes",
+                             (unsigned long long)sessionOf(self)->read)
+             : NULL;
+  if (!moved || PyDict_Update(report, moved))
+    Py_CLEAR(report);
+  Py_XDECREF(moved);
+  return report;
 }
 
 static PyObject *seedGenerator(PyObject *self, PyObject *seed) {

@@ -2,8 +2,9 @@
 #include "tools/python/trace.h"
 
 #include "dialect/samba/table/registry/registry.h"
-#include "frontend/trace/training.h"
+#include "frontend/trace/trace.h"
 #include "pipeline/compile.h"
+#include "samba/training.h"
 #include "support/text/text.h"
 
 #include <stdlib.h>
@@ -182,7 +183,7 @@ static PyObject *makeTrace(PyTypeObject *type, PyObject *arguments, PyObject *ke
     return NULL;
   Py_INCREF(context);
   self->context = context;
-  self->trace = sambaTraceCreate(context->context, name);
+  self->trace = sambaTraceCreateInContext(context->context, name);
   return (PyObject *)self;
 }
 
@@ -408,7 +409,7 @@ static PyObject *accumulate(PyObject *self, PyObject *ignored) {
 }
 
 static void recordText(SambaTraceObject *self, SambaText *text) {
-  SambaTraceRecord record = sambaTraceGetRecord(self->trace);
+  SambaTraceRecord record = *sambaTraceGetRecord(self->trace);
   for (uint32_t i = 0; i < record.line_count; ++i)
     sambaTextFormat(text, "%s\n", record.lines[i]);
 }
@@ -458,7 +459,7 @@ static PyObject *compile(PyObject *object, PyObject *arguments) {
   const char *path;
   PyObject *dict;
   int explain = 0;
-  SambaCompileOptions options = {0};
+  SambaModuleOptions options = {0};
   if (!PyArg_ParseTuple(arguments, "sO!|p", &path, &PyDict_Type, &dict, &explain) ||
       !readPipeline(dict, &options.pipeline))
     return NULL;
@@ -473,7 +474,7 @@ static PyObject *compile(PyObject *object, PyObject *arguments) {
   options.explain = explain;
   status = sambaTraceFinish(self->trace, &module);
   if (!status)
-    status = sambaCompileModule(module, &options, path);
+    status = sambaCompileModule(module, &options, &(SambaCompileOutput){.path = path});
   if (!mlirModuleIsNull(module))
     mlirModuleDestroy(module);
   sambaTextFree(&record);

@@ -1,12 +1,11 @@
-/* samba-compile: a model becomes a PEF. A thin client of frontend/ and pipeline/. */
+/* samba-compile: a model becomes a PEF. A thin client of libsamba's way from a model to a PEF. */
 #include "dialect/bridge/work.h"
 #include "dialect/rdu/machine_file.h"
-#include "frontend/onnx/onnx.h"
 #include "pipeline/compile.h"
 #include "support/file/atomic_file.h"
-#include "support/file/path.h"
 #include "support/text/command_line.h"
 #include "support/text/text.h"
+#include "tools/libsamba/model.h"
 #include "tools/samba-compile/mlir_flags.h"
 
 #include "mlir-c/Diagnostics.h"
@@ -21,44 +20,6 @@ typedef struct {
   SambaStrings shapes, binds;
   bool o0, o1, o3, inference, training, accumulate, io_host_memory, explain, external_weights;
 } Options;
-
-static bool endsWith(const char *text, const char *ending) {
-  size_t length = strlen(text);
-  size_t wanted = strlen(ending);
-  return length >= wanted && strcmp(text + length - wanted, ending) == 0;
-}
-
-/* The trace record as one text, which goes into the PEF. */
-static void keepRecord(uint32_t line_count, const char *const *lines, const uint8_t digest[32],
-                       void *user) {
-  SambaText *text = user;
-  (void)digest;
-  for (uint32_t i = 0; i < line_count; ++i)
-    sambaTextFormat(text, "%s\n", lines[i]);
-}
-
-static SambaStatus importOnnx(MlirContext context, const Options *request, const char *path,
-                              SambaText *record, MlirModule *out_module) {
-  SambaOnnxImportOptions options = {.shapes = request->shapes.data,
-                                    .shape_count = request->shapes.size,
-                                    .binds = request->binds.data,
-                                    .bind_count = request->binds.size,
-                                    .trains = request->training};
-  return sambaOnnxImportModel(context, path, &options, keepRecord, record, out_module);
-}
-
-static SambaStatus loadModel(MlirContext context, const Options *options, const char *path,
-                             SambaText *record, MlirModule *out_module) {
-  if (endsWith(path, ".onnx"))
-    return importOnnx(context, options, path, record, out_module);
-  if (!endsWith(path, ".mlir") && !endsWith(path, ".mlirbc"))
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "%s: a model ends in .onnx, .mlir or .mlirbc", path);
-  if (options->shapes.size || options->binds.size)
-    return sambaStatusMake(
-        SAMBA_INVALID, "%s: --shape and --bind are for ONNX models; MLIR has its shapes already",
-        path);
-  return sambaModuleParseFile(context, path, out_module);
-}
 
 static void printPiece(MlirStringRef piece, void *user) {
   (void)user;
@@ -126,50 +87,38 @@ static SambaStatus printMachine(const Options *options) {
   return status;
 }
 
-static SambaStatus compileModel(MlirContext context, const Options *request, const char *path,
-                                SambaArena *arena) {
+static SambaStatus compileModel(MlirContext context, const Options *request, const char *path) {
   SambaMachine machine;
   if (request->target) /* a mistake in it is said before the model is read */
     SAMBA_RETURN_IF_ERROR(findMachine(context, "--target", request->target, &machine));
 
-  MlirModule module = {NULL};
-  SambaText record = {0};
-  SambaStatus status = loadModel(context, request, path, &record, &module);
-  if (!status) {
-    const char *level = request->o0 ? "o0" : NULL;
-    if (request->o3)
-      level = "o3";
-    const char *folder = sambaStringRefCopy(arena, sambaPathFolder(path)).data;
-    SambaCompileOptions options = {
-        .pipeline = {.target = request->target,
-                     .opt = level,
-                     .mapping = request->mapping,
-                     .precision = request->precision,
-                     .inference = request->training ? "false" : NULL,
-                     .loss = request->loss,
-                     .optimizer = request->optimizer,
-                     .freeze = request->freeze,
-                     .accumulate = request->accumulate ? "true" : NULL,
-                     .io_host_memory = request->io_host_memory ? "true" : NULL,
-                     .rules = request->rules,
-                     .decisions = request->decisions,
-                     .dump = request->dump},
-        .dump_decisions = request->dump_decisions,
-        .external_weights = request->external_weights,
-        .explain = request->explain,
-        .trace = record.data,
-        .trace_size = record.size,
-        .folder = endsWith(path, ".onnx") ? "" : folder,
-        .data_folder = request->data_folder ? request->data_folder : folder,
-        .model = path,
-        .configure = sambaApplyMlirFlags};
-    status = sambaCompileModule(module, &options, request->output);
-  }
-
-  if (!mlirModuleIsNull(module))
-    mlirModuleDestroy(module);
-  sambaTextFree(&record);
-  return status;
+  const char *level = request->o0 ? "o0" : NULL;
+  if (request->o3)
+    level = "o3";
+  SambaCompileOptions options = {.target = request->target,
+                                 .opt = level,
+                                 .mapping = request->mapping,
+                                 .precision = request->precision,
+                                 .rules = request->rules,
+                                 .training = request->training,
+                                 .accumulate_gradients = request->accumulate,
+                                 .io_host_memory = request->io_host_memory,
+                                 .loss = request->loss,
+                                 .optimizer = request->optimizer,
+                                 .freeze = request->freeze,
+                                 .shape_count = request->shapes.size,
+                                 .shapes = request->shapes.data,
+                                 .bind_count = request->binds.size,
+                                 .binds = request->binds.data,
+                                 .external_weights = request->external_weights,
+                                 .data_folder = request->data_folder,
+                                 .decisions = request->decisions,
+                                 .dump_decisions = request->dump_decisions,
+                                 .dump = request->dump,
+                                 .explain = request->explain};
+  SambaCompileOutput output = {.path = request->output};
+  return sambaModelCompile(context, &(SambaModel){.path = path}, &options, sambaApplyMlirFlags,
+                           &output);
 }
 
 static SambaStatus compile(const Options *options, const char *path, SambaArena *arena) {
@@ -188,7 +137,7 @@ static SambaStatus compile(const Options *options, const char *path, SambaArena 
 
   MlirContext context = sambaCompilerContextCreate();
   mlirContextAttachDiagnosticHandler(context, printRemark, NULL, NULL);
-  SambaStatus status = compileModel(context, options, path, arena);
+  SambaStatus status = compileModel(context, options, path);
   mlirContextDestroy(context);
   return status;
 }

@@ -234,3 +234,18 @@ SambaStatus sambaPefWrite(SambaPef *pef, const char *path) {
   }
   return sambaAtomicFileCommit(&file);
 }
+
+SambaStatus sambaPefWriteToMemory(SambaPef *pef, void **out_data, size_t *out_size) {
+  const char *what = "PEF in memory";
+  *out_data = NULL;
+  *out_size = 0;
+  SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(sambaPefCheck(pef), "%s: cannot be made", what));
+  SambaAtomicFile file;
+  SAMBA_RETURN_IF_ERROR(sambaAtomicFileCreateInMemory(what, &file));
+  SambaStatus status = writeContents(pef, &file, what);
+  if (status) {
+    sambaAtomicFileDiscard(&file);
+    return status;
+  }
+  return sambaAtomicFileTake(&file, out_data, out_size);
+}

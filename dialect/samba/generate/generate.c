@@ -2,7 +2,7 @@
  * are built from. It runs while Samba is built.
  *
  *   --ops       TableGen entries of the dialect's operations (included by dialect/samba/Ops.td)
- *   --declare   declarations of the C builders (frontend/trace/operators.h)
+ *   --declare   declarations of the C builders (samba/operators.h)
  *   --define    their definitions (frontend/trace/operators.c)
  *   --names     names, one a line (for tests)
  *   --onnx      rows of the ONNX importer's table (frontend/onnx/core/table.c) */
@@ -214,6 +214,7 @@ static void printDeclaration(const SambaOperator *operator) {
     return;
   printf("/* samba.%s: %s */\n", operator->name,
          operator->formula ? operator->formula : operator->summary);
+  printf("SAMBA_EXPORT ");
   printSignature(operator, ";\n");
 }
 

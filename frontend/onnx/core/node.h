@@ -9,7 +9,8 @@
 
 #include "frontend/onnx/core/constant.h"
 #include "frontend/onnx/core/row.h"
-#include "frontend/trace/operators.h"
+#include "frontend/trace/trace.h"
+#include "samba/operators.h"
 
 #include "onnx/onnx.pb-c.h"
 

@@ -175,12 +175,12 @@ SambaStatus sambaOnnxImportModel(MlirContext context, const char *path,
                             .import_node = sambaOnnxImportNode};
 
   importer.folder = sambaStringRefCopy(&importer.arena, sambaPathFolder(path)).data;
-  importer.trace = sambaTraceCreate(context, "forward");
+  importer.trace = sambaTraceCreateInContext(context, "forward");
   *out_module = (MlirModule){NULL};
   SambaStatus status = importModel(&importer, options);
   if (!status) {
     if (callback && !sambaTraceStatus(importer.trace)) {
-      SambaTraceRecord record = sambaTraceGetRecord(importer.trace);
+      SambaTraceRecord record = *sambaTraceGetRecord(importer.trace);
       callback(record.line_count, record.lines, record.digest, user_data);
     }
     status = sambaTraceFinish(importer.trace, out_module);

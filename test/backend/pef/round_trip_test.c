@@ -107,6 +107,41 @@ static void testMemory(void **state) {
   sambaPefDestroy(pef);
 }
 
+/* To memory: the bytes of the file. */
+static void testWriteMemory(void **state) {
+  (void)state;
+  SambaPef *pef = samplePefCreate();
+  void *data = NULL;
+  size_t size = 0;
+  expectOk(sambaPefWriteToMemory(pef, &data, &size));
+  const char *path = samplePath(0, "memory.pef");
+  expectOk(sambaPefWrite(pef, path));
+
+  size_t written_size;
+  char *written = sampleReadFile(path, &written_size);
+  assert_int_equal(written_size, size);
+  assert_memory_equal(written, data, size);
+  free(written);
+  free(data);
+  sambaPefDestroy(pef);
+}
+
+/* What cannot be written is refused before anything is made. */
+static void testMemoryRefuses(void **state) {
+  (void)state;
+  SambaPef *pef = samplePefCreate();
+  void *data = pef;
+  size_t size = 1;
+  pef->calls[0].section = 77;
+  SambaStatus status = sambaPefWriteToMemory(pef, &data, &size);
+  assert_non_null(status);
+  assert_non_null(strstr(sambaStatusGetMessage(status), "PEF in memory: cannot be made: "));
+  assert_null(data);
+  assert_int_equal(size, 0);
+  sambaStatusFree(status);
+  sambaPefDestroy(pef);
+}
+
 static void testMachine(void **state) {
   (void)state;
   SambaPef *pef = samplePefCreate();
@@ -221,9 +256,10 @@ static void testReadelf(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testFields),  cmocka_unit_test(testMemory),
-      cmocka_unit_test(testMachine), cmocka_unit_test(testDeterministic),
-      cmocka_unit_test(testSources), cmocka_unit_test(testExternal),
+      cmocka_unit_test(testFields),      cmocka_unit_test(testMemory),
+      cmocka_unit_test(testWriteMemory), cmocka_unit_test(testMemoryRefuses),
+      cmocka_unit_test(testMachine),     cmocka_unit_test(testDeterministic),
+      cmocka_unit_test(testSources),     cmocka_unit_test(testExternal),
       cmocka_unit_test(testReadelf)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

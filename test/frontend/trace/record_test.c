@@ -1,8 +1,9 @@
 /* S003: a model is compared with the one that was compiled. A shape, an operator, an attribute, a
  * name, a region, a loss, what is trained or the kind of the optimizer makes a difference, and the
  * first line that differs is told with its layer; data, hyperparameters and places do not. */
-#include "frontend/trace/operators.h"
-#include "frontend/trace/training.h"
+#include "frontend/trace/trace.h"
+#include "samba/operators.h"
+#include "samba/training.h"
 #include "support/text/text.h"
 
 #include <setjmp.h>
@@ -45,7 +46,7 @@ static int tearDown(void **state) {
 }
 
 static SambaTrace *traceModel(const Variation *model) {
-  SambaTrace *trace = sambaTraceCreate(context, "g");
+  SambaTrace *trace = sambaTraceCreateInContext(context, "g");
   const float data[64] = {model->data};
   SambaTraceValue *x =
       sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 2, (int64_t[]){2, model->width});
@@ -75,7 +76,7 @@ static SambaTrace *traceModel(const Variation *model) {
 static SambaText compiledText(const Variation *model) {
   SambaText text = {0};
   SambaTrace *trace = traceModel(model);
-  SambaTraceRecord record = sambaTraceGetRecord(trace);
+  SambaTraceRecord record = *sambaTraceGetRecord(trace);
   for (uint32_t i = 0; i < record.line_count; ++i)
     sambaTextFormat(&text, "%s\n", record.lines[i]);
   sambaTraceDestroy(trace);
@@ -86,7 +87,7 @@ static void comparesAs(const Variation *compiled, const Variation *model, bool w
                        const char *wanted) {
   SambaText text = compiledText(compiled);
   SambaTrace *trace = traceModel(model);
-  SambaTraceRecord record = sambaTraceGetRecord(trace);
+  SambaTraceRecord record = *sambaTraceGetRecord(trace);
   bool forward_only = !wants_forward_only;
   SambaStatus status = sambaTraceRecordCompare(sambaTextRef(&text), &record, &forward_only);
   assert_string_equal(sambaStatusGetMessage(status), wanted);

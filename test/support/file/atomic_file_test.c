@@ -66,6 +66,22 @@ static int tearDown(void **state) {
   return system(command);
 }
 
+static void testMemory(void **state) {
+  (void)state;
+  SambaAtomicFile file;
+  void *data;
+  size_t size;
+  expectOk(sambaAtomicFileCreateInMemory("a PEF", &file));
+  expectOk(sambaAtomicFileWrite(&file, "some ", 5));
+  expectOk(sambaAtomicFileWrite(&file, "bytes", 5));
+  expectOk(sambaAtomicFileTake(&file, &data, &size));
+  assert_int_equal(size, 10);
+  assert_memory_equal(data, "some bytes", 10);
+  assert_int_equal(file.fd, -1);
+  assert_int_equal(countFiles(), 0);
+  free(data);
+}
+
 static void testReplace(void **state) {
   (void)state;
   SambaAtomicFile file;
@@ -199,6 +215,7 @@ static void testErrors(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(testMemory, setUp, tearDown),
       cmocka_unit_test_setup_teardown(testReplace, setUp, tearDown),
       cmocka_unit_test_setup_teardown(testDiscard, setUp, tearDown),
       cmocka_unit_test_setup_teardown(testKilled, setUp, tearDown),

@@ -23,7 +23,7 @@ def user_traceback(kind, error, trace):
     frames = list(report.stack)
     while frames and is_runner(frames[0].filename):
         del frames[0]
-    own = [is_below(frame.filename, PACKAGE) for frame in frames]
+    own = [is_inner(frame.filename) for frame in frames]
     user = [not inner and "/torch/" not in frame.filename for inner, frame in zip(own, frames)]
     last = max((i for i, is_user in enumerate(user) if is_user), default=None)
     cut = last is not None and any(own[last + 1 :]) and os.environ.get("SAMBA_TRACEBACK") != "full"
@@ -40,8 +40,9 @@ def is_runner(filename):
     return filename == __file__ or filename.startswith("<frozen")
 
 
-def is_below(filename, folder):
-    return filename.startswith(folder + os.sep)
+def is_inner(filename):
+    """Whether a frame is this package's, or the import system's."""
+    return filename.startswith((PACKAGE + os.sep, "<frozen importlib"))
 
 
 def script_namespace(name, path):

@@ -183,7 +183,23 @@ def record_of(tensor):
     return getattr(tensor, "_samba_lazy", None) if isinstance(tensor, torch.Tensor) else None
 
 
+class LazyTensor(torch.Tensor):
+    """A tensor without data that is no parameter. Indexing asks no mode, so it asks here."""
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        name = getattr(function, "__name__", "")
+        if _mode is not None and name in ("__getitem__", "__setitem__") and record_of(args[0]):
+            return _mode.of_lazy(function, name, "", args, kwargs or {})
+        with torch._C.DisableTorchFunction():
+            return function(*args, **(kwargs or {}))
+
+
 def mark(tensor, record, path=()):
+    """The tensor with its record."""
+    with torch._C.DisableTorchFunction():
+        if type(tensor) is torch.Tensor:
+            tensor = tensor.as_subclass(LazyTensor)
     tensor._samba_lazy = Key(record, tuple(path))
     return tensor
 
@@ -312,12 +328,13 @@ class LazyMode(TorchFunctionMode):
 
     def viewed(self, function, name, key, args, kwargs):
         """The same memory under another shape: the same record."""
-        result = function(*args, **kwargs)
-        if isinstance(result, torch.Tensor) and result is not args[0]:
-            step = (function, recorded(args[1:]), recorded(kwargs))
-            same = name in ("data", "detach")
-            mark(result, key.record, key.path if same else key.path + (step,))
-        return result
+        with torch._C.DisableTorchFunction():
+            result = function(*args, **kwargs)
+        if not isinstance(result, torch.Tensor) or result is args[0]:
+            return result
+        step = (function, recorded(args[1:]), recorded(kwargs))
+        same = name in ("data", "detach")
+        return mark(result, key.record, key.path if same else key.path + (step,))
 
     def set_property(self, function, name, args):
         """tensor.data = other: the tensor takes the record, or the values, of the other."""
@@ -375,7 +392,7 @@ class LazyMode(TorchFunctionMode):
                         return function(*concrete(kept_args), **concrete(kept_kwargs))[index]
 
                 record.source = source
-                mark(result, record)
+                result = mark(result, record)
             marked.append(result)
         return type(results)(marked) if type(results) in (tuple, list) else tuple(marked)
 
@@ -462,15 +479,40 @@ def switched_off():
 
 _mode = None  # while lazy mode is on
 _make_parameter = torch.nn.Parameter.__new__
+BASE = torch._C._TensorBase
 
 
 def new_parameter(cls, data=None, requires_grad=True):
     """nn.Parameter(data): a parameter of a tensor without data has none either."""
-    result = _make_parameter(cls, data, requires_grad)
     key = record_of(data)
+    if type(data) is LazyTensor:
+        data = data.as_subclass(torch.Tensor)
+    result = _make_parameter(cls, data, requires_grad)
     if key is not None:
         result._samba_lazy = key
     return result
+
+
+def of_parameter(name):
+    """A method of nn.Parameter for indexing, which asks no mode."""
+    function = getattr(BASE, name)
+
+    def method(tensor, *args):
+        if _mode is None or record_of(tensor) is None:
+            return function(tensor, *args)
+        return _mode.of_lazy(function, name, "", (tensor, *args), {})
+
+    return method
+
+
+def hook(on):
+    """Puts the functions above in the place of torch's, or takes them away."""
+    torch.nn.Parameter.__new__ = staticmethod(new_parameter if on else _make_parameter)
+    for name in ("__getitem__", "__setitem__"):
+        if on:
+            setattr(torch.nn.Parameter, name, of_parameter(name))
+        elif name in vars(torch.nn.Parameter):
+            delattr(torch.nn.Parameter, name)
 
 
 def enable_lazy_param(
@@ -485,7 +527,7 @@ def enable_lazy_param(
     disable_lazy_param()
     _mode = LazyMode(options)
     _mode.__enter__()
-    torch.nn.Parameter.__new__ = staticmethod(new_parameter)
+    hook(True)
 
 
 def disable_lazy_param():
@@ -494,7 +536,7 @@ def disable_lazy_param():
     if _mode is not None:
         _mode.__exit__(None, None, None)
         _mode = None
-        torch.nn.Parameter.__new__ = staticmethod(_make_parameter)
+        hook(False)
 
 
 def use_lazy_param():

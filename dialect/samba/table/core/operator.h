@@ -9,48 +9,12 @@
 #define SAMBA_DIALECT_SAMBA_TABLE_CORE_OPERATOR_H
 
 #include "backend/stage/stage.h"
+#include "samba/attribute.h"
 #include "support/base/status.h"
 #include "support/number/dtype.h"
 #include "support/text/string_ref.h"
 
 enum { SAMBA_MAX_RESULTS = 8 };
-
-typedef struct SambaTensorType {
-  SambaDType dtype;
-  uint32_t rank;
-  int64_t dims[SAMBA_MAX_RANK];
-} SambaTensorType;
-
-typedef enum {
-  SAMBA_ATTRIBUTE_INT,
-  SAMBA_ATTRIBUTE_FLOAT,
-  SAMBA_ATTRIBUTE_BOOL,
-  SAMBA_ATTRIBUTE_INTS,
-  SAMBA_ATTRIBUTE_FLOATS,
-  SAMBA_ATTRIBUTE_STRING,
-  SAMBA_ATTRIBUTE_DTYPE
-} SambaAttributeKind;
-
-/* One attribute of a call. In IR: INT i64, FLOAT f64, BOOL i1, INTS array<i64>, FLOATS array<f64>,
- * STRING str, DTYPE a type attribute. */
-typedef struct SambaAttribute {
-  SambaStringRef name;
-  SambaAttributeKind kind;
-  union {
-    int64_t integer; /* INT, BOOL */
-    double real;
-    SambaStringRef string;
-    struct {
-      const int64_t *data;
-      size_t size;
-    } integers;
-    struct {
-      const double *data;
-      size_t size;
-    } reals;
-    SambaDType dtype;
-  } value;
-} SambaAttribute;
 
 struct SambaOperator;
 struct SambaExpansion;
@@ -203,32 +167,6 @@ double sambaOperatorCallFloat(const SambaOperatorCall *call, const char *name);
 SambaStringRef sambaOperatorCallString(const SambaOperatorCall *call, const char *name);
 /* For attributes whose absence means what follows from the operands. */
 int64_t sambaOperatorCallIntOr(const SambaOperatorCall *call, const char *name, int64_t otherwise);
-
-/* Attribute initializers for calls. */
-static inline SambaAttribute sambaIntAttribute(const char *name, int64_t value) {
-  return (SambaAttribute){sambaStringRef(name), SAMBA_ATTRIBUTE_INT, {.integer = value}};
-}
-static inline SambaAttribute sambaBoolAttribute(const char *name, bool value) {
-  return (SambaAttribute){sambaStringRef(name), SAMBA_ATTRIBUTE_BOOL, {.integer = value}};
-}
-static inline SambaAttribute sambaFloatAttribute(const char *name, double value) {
-  return (SambaAttribute){sambaStringRef(name), SAMBA_ATTRIBUTE_FLOAT, {.real = value}};
-}
-static inline SambaAttribute sambaIntsAttribute(const char *name, const int64_t *data,
-                                                size_t size) {
-  return (SambaAttribute){sambaStringRef(name), SAMBA_ATTRIBUTE_INTS, {.integers = {data, size}}};
-}
-static inline SambaAttribute sambaFloatsAttribute(const char *name, const double *data,
-                                                  size_t size) {
-  return (SambaAttribute){sambaStringRef(name), SAMBA_ATTRIBUTE_FLOATS, {.reals = {data, size}}};
-}
-static inline SambaAttribute sambaStringAttribute(const char *name, const char *value) {
-  return (SambaAttribute){
-      sambaStringRef(name), SAMBA_ATTRIBUTE_STRING, {.string = sambaStringRef(value)}};
-}
-static inline SambaAttribute sambaDTypeAttribute(const char *name, SambaDType value) {
-  return (SambaAttribute){sambaStringRef(name), SAMBA_ATTRIBUTE_DTYPE, {.dtype = value}};
-}
 
 /* "4x3xf32" into buffer (at least 160 bytes); returns buffer. For messages. */
 const char *sambaTensorTypeFormat(const SambaTensorType *type, char *buffer);

@@ -45,7 +45,6 @@ def get_pef_info(pef, fields=None):
 
     fields: names to look up, or a dictionary name -> value to use when the PEF has none. None:
     there must be one. Without fields: everything. An unknown field: ValueError with the rest."""
-    """
     from samba.session import read_pef_info
 
     info = read_pef_info(pef)

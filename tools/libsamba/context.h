@@ -1,0 +1,17 @@
+/* A context as the files of the library see it. */
+#ifndef SAMBA_TOOLS_LIBSAMBA_CONTEXT_H
+#define SAMBA_TOOLS_LIBSAMBA_CONTEXT_H
+
+#include "samba/context.h"
+
+#include "mlir-c/IR.h"
+
+struct SambaContext {
+  MlirContext mlir; /* null until it is first needed */
+  char *target;
+};
+
+/* The compiler's context, made when it is first asked for. */
+MlirContext sambaContextGetMlir(SambaContext *context);
+
+#endif

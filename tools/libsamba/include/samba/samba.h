@@ -1,0 +1,14 @@
+/* Samba's C library, libsamba: everything. */
+#ifndef SAMBA_SAMBA_H
+#define SAMBA_SAMBA_H
+
+#include "samba/attribute.h"
+#include "samba/base.h"
+#include "samba/compile.h"
+#include "samba/context.h"
+#include "samba/operators.h"
+#include "samba/tensor.h"
+#include "samba/trace.h"
+#include "samba/training.h"
+
+#endif
