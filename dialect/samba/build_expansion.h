@@ -1,8 +1,8 @@
-/* Calls of an expansion (table/core/expansion.h) as operations. */
+/* Calls of an expansion (table/calls/expansion.h) as operations. */
 #ifndef SAMBA_DIALECT_SAMBA_BUILD_EXPANSION_H
 #define SAMBA_DIALECT_SAMBA_BUILD_EXPANSION_H
 
-#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/calls/expansion.h"
 
 #include "mlir-c/IR.h"
 

@@ -10,7 +10,7 @@
 #include "dialect/samba/interface.h"
 #include "dialect/samba/phase.h"
 #include "dialect/samba/samba.h"
-#include "dialect/samba/table/core/differentiate.h"
+#include "dialect/samba/table/calls/differentiate.h"
 #include "support/base/index.h"
 #include "support/container/pointer_map.h"
 

@@ -2,7 +2,7 @@
  * around them. */
 #include "backend/sim/value/kernel/kernel_point.h"
 
-#include "backend/sim/value/kernel/storage.h"
+#include "backend/sim/value/storage/storage.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #define SAMBA_BACKEND_SIM_VALUE_STREAM_PORT_H
 
 #include "backend/section/section.h"
-#include "backend/sim/value/kernel/storage.h"
+#include "backend/sim/value/storage/storage.h"
 #include "backend/sim/value/stream/block.h"
 #include "backend/sim/value/stream/block_layout.h"
 #include "backend/sim/value/stream/ready.h"

@@ -6,7 +6,7 @@
 #include "backend/sim/value/unit/buffer_unit.h"
 
 #include "backend/section/access.h"
-#include "backend/sim/value/kernel/pattern.h"
+#include "backend/sim/value/storage/pattern.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "backend/sim/value/unit/compute_unit.h"
 
 #include "backend/section/access.h"
-#include "backend/sim/value/kernel/pattern.h"
+#include "backend/sim/value/storage/pattern.h"
 #include "backend/sim/value/unit/loop_nest.h"
 #include "backend/sim/value/unit/systolic.h"
 

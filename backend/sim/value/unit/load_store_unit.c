@@ -2,8 +2,8 @@
 #include "backend/sim/value/unit/load_store_unit.h"
 
 #include "backend/section/access.h"
-#include "backend/sim/value/kernel/convert_elements.h"
-#include "backend/sim/value/kernel/pattern.h"
+#include "backend/sim/value/storage/convert_elements.h"
+#include "backend/sim/value/storage/pattern.h"
 
 #include <stdlib.h>
 #include <string.h>

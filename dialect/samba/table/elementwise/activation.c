@@ -1,5 +1,5 @@
 /* Activations: elementwise operators with one operand, as in torch.nn.functional. */
-#include "dialect/samba/table/core/gradient_calls.h"
+#include "dialect/samba/table/calls/gradient_calls.h"
 #include "dialect/samba/table/elementwise/elementwise.h"
 #include "dialect/samba/table/elementwise/elementwise_gradients.h"
 

@@ -2,7 +2,7 @@
  * rounded they are in f32, and the gradient is rounded to the operand's dtype at the end. */
 #include "dialect/samba/table/elementwise/elementwise_gradients.h"
 
-#include "dialect/samba/table/core/gradient_calls.h"
+#include "dialect/samba/table/calls/gradient_calls.h"
 
 /* --- two or three operands --- */
 

@@ -1,6 +1,6 @@
 /* Trigonometric and hyperbolic functions: elementwise, composed of the machine's transcendental
  * operations in f32 so that no step cancels. Measured errors are in docs/numerics.md. */
-#include "dialect/samba/table/core/gradient_calls.h"
+#include "dialect/samba/table/calls/gradient_calls.h"
 #include "dialect/samba/table/elementwise/elementwise.h"
 #include "dialect/samba/table/elementwise/elementwise_gradients.h"
 

@@ -1,6 +1,6 @@
 /* Elementwise operators with one operand. Values are computed in f32 and rounded once; sources of
  * the definitions are the functions of the same names in torch. */
-#include "dialect/samba/table/core/gradient_calls.h"
+#include "dialect/samba/table/calls/gradient_calls.h"
 #include "dialect/samba/table/elementwise/elementwise.h"
 #include "dialect/samba/table/elementwise/elementwise_gradients.h"
 

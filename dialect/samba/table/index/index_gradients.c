@@ -1,7 +1,7 @@
 /* Gradients of gathers and scatters; see index_gradients.h. */
 #include "dialect/samba/table/index/index_gradients.h"
 
-#include "dialect/samba/table/core/gradient_calls.h"
+#include "dialect/samba/table/calls/gradient_calls.h"
 #include "dialect/samba/table/index/indexing.h"
 
 static uint32_t zeros(SambaExpansion *expansion, uint32_t rank, const int64_t *dims) {

@@ -2,7 +2,7 @@
 #ifndef SAMBA_DIALECT_SAMBA_TABLE_INDEX_INDEXING_H
 #define SAMBA_DIALECT_SAMBA_TABLE_INDEX_INDEXING_H
 
-#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/calls/expansion.h"
 #include "dialect/samba/table/core/stage_builder.h"
 
 /* A stage with index < 0 ? index + size : index; what is still outside is the machine's fault. */

@@ -4,8 +4,8 @@
  * + eps)) * weight per channel; result = (x - mean) * s + bias. In training mean = sum / n and
  * variance = sum of (x - mean)^2 / n over all dimensions but the channels, and the running
  * statistics are old * momentum + new * (1 - momentum), each operation rounded. */
-#include "dialect/samba/table/core/compose.h"
-#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/calls/compose.h"
+#include "dialect/samba/table/calls/expansion.h"
 #include "dialect/samba/table/norm/norm_gradients.h"
 
 SambaStatus sambaCheckNormParameter(const SambaOperatorCall *call, unsigned constraint,

@@ -3,8 +3,8 @@
  * Numerics, all in f32 with one rounding to x's dtype at the end: mean = sum / n; variance = sum of
  * (x - mean)^2 / n; result = (x - mean) * (1 / sqrt(variance + eps)) * weight + bias, each
  * operation rounded. mean_variance_norm is (x - mean) / (sqrt(variance) + eps). */
-#include "dialect/samba/table/core/compose.h"
-#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/calls/compose.h"
+#include "dialect/samba/table/calls/expansion.h"
 #include "dialect/samba/table/norm/norm_gradients.h"
 
 static SambaStatus inferLastDimensions(const SambaOperatorCall *call, SambaTensorType *out) {

@@ -3,7 +3,7 @@
  * deviation. */
 #include "dialect/samba/table/norm/norm_gradients.h"
 
-#include "dialect/samba/table/core/gradient_calls.h"
+#include "dialect/samba/table/calls/gradient_calls.h"
 #include "dialect/samba/table/core/rows.h"
 
 static const SambaTensorType *inputOf(const SambaGradientCall *gradient) {

@@ -3,7 +3,7 @@
  * Numerics, all in f32 with one rounding at the end: x / max((sum of |x|^p)^(1/p), eps), p = 2 by
  * products and a square root; x / (k + (alpha / size) * sum of x^2)^beta, the sum in ascending
  * order of channels. */
-#include "dialect/samba/table/core/compose.h"
+#include "dialect/samba/table/calls/compose.h"
 #include "dialect/samba/table/norm/norm_gradients.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
  *
  * Numerics: scores, probabilities p = exp(score - logsumexp) and their gradients are f32; p and the
  * gradients of scores are rounded to q's dtype before they multiply matrices. */
-#include "dialect/samba/table/core/gradient_calls.h"
+#include "dialect/samba/table/calls/gradient_calls.h"
 #include "dialect/samba/table/product/attention_scores.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * attention_gradients.h. Only a mask that is trained has probabilities in memory. */
 #include "dialect/samba/table/product/attention_gradients.h"
 
-#include "dialect/samba/table/core/gradient_calls.h"
+#include "dialect/samba/table/calls/gradient_calls.h"
 #include "dialect/samba/table/product/attention_scores.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef SAMBA_DIALECT_SAMBA_TABLE_PRODUCT_ATTENTION_GRADIENTS_H
 #define SAMBA_DIALECT_SAMBA_TABLE_PRODUCT_ATTENTION_GRADIENTS_H
 
-#include "dialect/samba/table/core/differentiate.h"
+#include "dialect/samba/table/calls/differentiate.h"
 
 SambaStatus sambaGradientAttention(const SambaGradientCall *gradient, SambaExpansion *expansion);
 

@@ -3,8 +3,8 @@
 #ifndef SAMBA_DIALECT_SAMBA_TABLE_PRODUCT_ATTENTION_SCORES_H
 #define SAMBA_DIALECT_SAMBA_TABLE_PRODUCT_ATTENTION_SCORES_H
 
-#include "dialect/samba/table/core/compose.h"
-#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/calls/compose.h"
+#include "dialect/samba/table/calls/expansion.h"
 
 /* The call's operands as attention counts them: `mask` is the operand that masks, 0: none does. */
 typedef struct SambaAttention {

@@ -3,7 +3,7 @@
  * In each step the element of the first column that is largest in magnitude is the pivot (the first
  * of equal ones). Its row is taken out, the first row takes its place, and the pivot's multiples
  * are subtracted. All is f32, rounded once. */
-#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/calls/expansion.h"
 #include "dialect/samba/table/core/rows.h"
 
 enum { mostRows = 32 };

@@ -4,7 +4,7 @@
  * has is summed over as soon as possible: before the product when one factor has it, by the product
  * when both have it. The product is a matrix product, batched over the labels that both have and
  * that stay. Float intermediates are f32; one rounding at the end. */
-#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/calls/expansion.h"
 #include "dialect/samba/table/core/rows.h"
 
 #include <ctype.h>

@@ -2,7 +2,7 @@
  * (out_dtype), gradients are converted to the operands' dtype first, as torch does. */
 #include "dialect/samba/table/product/product_gradients.h"
 
-#include "dialect/samba/table/core/gradient_calls.h"
+#include "dialect/samba/table/calls/gradient_calls.h"
 
 /* The product of two matrices in the accumulator's dtype would be rounded once more: it is made in
  * the dtype of the operand whose gradient it is. */

@@ -1,6 +1,6 @@
 /* rotary_embedding: each pair of elements turned by an angle. Pairs are halves of the last
  * dimension or neighbours (interleaved). Computed in f32, rounded once. */
-#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/calls/expansion.h"
 #include "dialect/samba/table/core/stage_builder.h"
 
 #include <string.h>

@@ -4,8 +4,8 @@
  * The generator is Philox2x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC
  * 2011): counter = (index low, index high xor seed high), key = seed low, index counting the
  * result's elements in row-major order. Two 32-bit words come out. */
-#include "dialect/samba/table/core/expansion.h"
-#include "dialect/samba/table/core/gradient_calls.h"
+#include "dialect/samba/table/calls/expansion.h"
+#include "dialect/samba/table/calls/gradient_calls.h"
 #include "dialect/samba/table/core/stage_builder.h"
 
 static SambaStatus checkScalar(unsigned constraint, const char *what, const SambaTensorType *type,

@@ -1,7 +1,7 @@
 /* Gradients of reductions; see reduce_gradients.h. */
 #include "dialect/samba/table/reduce/reduce_gradients.h"
 
-#include "dialect/samba/table/core/gradient_calls.h"
+#include "dialect/samba/table/calls/gradient_calls.h"
 #include "dialect/samba/table/core/rows.h"
 
 /* A value of the reduced shape, with the reduced dimensions as 1. */

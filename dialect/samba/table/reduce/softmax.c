@@ -1,6 +1,6 @@
 /* softmax, log_softmax and logsumexp. The largest element is subtracted before exp; sums and
  * quotients are f32. */
-#include "dialect/samba/table/core/compose.h"
+#include "dialect/samba/table/calls/compose.h"
 #include "dialect/samba/table/reduce/reduce_gradients.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * The input's part of all gates and steps is one contraction; then one cell per step. Steps beyond
  * a row's length keep its states and give 0 as y. A long sequence runs in blocks that read their
  * part of the input by an index in memory: all blocks are then one section, configured once. */
-#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/calls/expansion.h"
 #include "dialect/samba/table/sequence/recurrent_activation.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #ifndef SAMBA_DIALECT_SAMBA_TABLE_SEQUENCE_RECURRENT_ACTIVATION_H
 #define SAMBA_DIALECT_SAMBA_TABLE_SEQUENCE_RECURRENT_ACTIVATION_H
 
-#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/calls/expansion.h"
 #include "dialect/samba/table/core/stage_builder.h"
 
 typedef enum { SAMBA_RECURRENT_RNN, SAMBA_RECURRENT_GRU, SAMBA_RECURRENT_LSTM } SambaRecurrentKind;

@@ -1,6 +1,6 @@
 /* Fourier transforms as compositions: dft, stft. A transform is one contraction with a table of
  * cosines and sines, each the f32 nearest to its value. */
-#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/calls/expansion.h"
 #include "dialect/samba/table/core/stage_builder.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Gradients of operators that move elements; see view_gradients.h. */
 #include "dialect/samba/table/shape/view_gradients.h"
 
-#include "dialect/samba/table/core/gradient_calls.h"
+#include "dialect/samba/table/calls/gradient_calls.h"
 #include "dialect/samba/table/core/rows.h"
 
 static const SambaTensorType *operandType(const SambaGradientCall *gradient) {

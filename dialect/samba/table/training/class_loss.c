@@ -1,7 +1,7 @@
 /* Losses of classes: nll_loss, cross_entropy. The target's class is found by comparing it with
  * every class, so a target that is ignore_index or names no class counts nothing: 0, and no weight
  * in the mean. All is f32, rounded once. */
-#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/calls/expansion.h"
 #include "dialect/samba/table/core/stage_builder.h"
 #include "dialect/samba/table/training/loss_gradients.h"
 

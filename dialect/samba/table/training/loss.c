@@ -1,5 +1,5 @@
 /* Losses of a tensor and its target, as compositions in f32, rounded once. */
-#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/calls/expansion.h"
 #include "dialect/samba/table/core/rows.h"
 #include "dialect/samba/table/training/loss_gradients.h"
 

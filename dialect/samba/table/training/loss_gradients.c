@@ -1,7 +1,7 @@
 /* Gradients of losses that have a rule of their own; see loss_gradients.h. All in f32. */
 #include "dialect/samba/table/training/loss_gradients.h"
 
-#include "dialect/samba/table/core/gradient_calls.h"
+#include "dialect/samba/table/calls/gradient_calls.h"
 #include "dialect/samba/table/core/rows.h"
 
 /* --- classes --- */

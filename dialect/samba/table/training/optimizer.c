@@ -3,7 +3,7 @@
  * The first operands are the parameter, its gradient and the optimizer's states, the others
  * hyperparameters of one element. All is computed in f32; results are the parameter and the states,
  * rounded once. */
-#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/calls/expansion.h"
 #include "dialect/samba/table/core/rows.h"
 
 #include <math.h>

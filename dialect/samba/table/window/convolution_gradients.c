@@ -2,7 +2,7 @@
  * input. The weight's is an operator of its own (convolution_weight.c). */
 #include "dialect/samba/table/window/convolution_gradients.h"
 
-#include "dialect/samba/table/core/gradient_calls.h"
+#include "dialect/samba/table/calls/gradient_calls.h"
 #include "dialect/samba/table/window/convolution_type.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * by side it is the input itself in another order; else `fold` sums it, taps ascending. */
 #include "dialect/samba/table/window/pool_gradients.h"
 
-#include "dialect/samba/table/core/gradient_calls.h"
+#include "dialect/samba/table/calls/gradient_calls.h"
 #include "dialect/samba/table/window/pool_type.h"
 
 #include <stdio.h>

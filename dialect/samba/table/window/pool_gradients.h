@@ -3,7 +3,7 @@
 #ifndef SAMBA_DIALECT_SAMBA_TABLE_WINDOW_POOL_GRADIENTS_H
 #define SAMBA_DIALECT_SAMBA_TABLE_WINDOW_POOL_GRADIENTS_H
 
-#include "dialect/samba/table/core/differentiate.h"
+#include "dialect/samba/table/calls/differentiate.h"
 
 #define RULE(name) SambaStatus name(const SambaGradientCall *gradient, SambaExpansion *expansion);
 RULE(sambaGradientMaxPool)

@@ -8,7 +8,7 @@
  *
  * Numerics: the sum runs over (c, taps..), taps ascending, the last dimension innermost, in f32;
  * elements of x outside are zeros; the bias is a separate rounded addition, then one conversion. */
-#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/calls/expansion.h"
 #include "dialect/samba/table/core/stage_builder.h"
 #include "dialect/samba/table/window/convolution_gradients.h"
 #include "dialect/samba/table/window/convolution_type.h"

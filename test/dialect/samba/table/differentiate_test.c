@@ -1,6 +1,6 @@
 /* Differentiation of graphs of calls: what flows where, and what is refused. Rules by themselves
  * are held to PyTorch elsewhere. */
-#include "dialect/samba/table/core/differentiate.h"
+#include "dialect/samba/table/calls/differentiate.h"
 #include "dialect/samba/table/registry/registry.h"
 #include "support/base/index.h"
 

@@ -3,7 +3,7 @@
 #ifndef SAMBA_TEST_DIALECT_SAMBA_TABLE_EVALUATE_CALL_H
 #define SAMBA_TEST_DIALECT_SAMBA_TABLE_EVALUATE_CALL_H
 
-#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/calls/expansion.h"
 #include "dialect/samba/table/registry/registry.h"
 #include "support/base/memory.h"
 

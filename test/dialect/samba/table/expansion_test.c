@@ -1,6 +1,6 @@
 /* Expansions: a failed call ends the decomposition with its reason, and results are held to the
  * types of infer. */
-#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/calls/expansion.h"
 #include "dialect/samba/table/registry/registry.h"
 
 #include <setjmp.h>

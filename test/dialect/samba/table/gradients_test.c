@@ -2,7 +2,7 @@
  * central differences in double, and a row's rule against its decomposition. Also: no row forgets
  * to say how gradients pass, and docs/numerics.md lists kinds and errors as they are
  * (SAMBA_UPDATE_DOCS=1 rewrites that part of the page). */
-#include "dialect/samba/table/core/differentiate.h"
+#include "dialect/samba/table/calls/differentiate.h"
 #include "dialect/samba/table/core/rows.h"
 #include "dialect/samba/table/registry/registry.h"
 #include "test/dialect/samba/table/case_file.h"

@@ -4,10 +4,10 @@
  * in order. Differentiating appends the calls that compute the gradients. Every operator's rule is
  * the column `differentiate` of its row; the pass samba-differentiate-graph makes IR of what is
  * appended, tests evaluate it. */
-#ifndef SAMBA_DIALECT_SAMBA_TABLE_CORE_DIFFERENTIATE_H
-#define SAMBA_DIALECT_SAMBA_TABLE_CORE_DIFFERENTIATE_H
+#ifndef SAMBA_DIALECT_SAMBA_TABLE_CALLS_DIFFERENTIATE_H
+#define SAMBA_DIALECT_SAMBA_TABLE_CALLS_DIFFERENTIATE_H
 
-#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/calls/expansion.h"
 
 /* How gradients pass through an operator. */
 typedef enum {

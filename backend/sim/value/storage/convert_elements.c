@@ -1,6 +1,6 @@
 /* Conversions between device memory and host storage; see convert_elements.h. Stride 1 has loops of
  * its own that vectorize. */
-#include "backend/sim/value/kernel/convert_elements.h"
+#include "backend/sim/value/storage/convert_elements.h"
 
 #include <math.h>
 #include <string.h>

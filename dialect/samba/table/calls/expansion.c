@@ -1,5 +1,5 @@
 /* Composite operators as calls of others; see expansion.h. */
-#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/calls/expansion.h"
 
 #include "dialect/samba/table/core/rows.h"
 

@@ -1,6 +1,6 @@
 /* How values are kept on the host, inside slots and tokens. */
-#ifndef SAMBA_BACKEND_SIM_VALUE_KERNEL_STORAGE_H
-#define SAMBA_BACKEND_SIM_VALUE_KERNEL_STORAGE_H
+#ifndef SAMBA_BACKEND_SIM_VALUE_STORAGE_STORAGE_H
+#define SAMBA_BACKEND_SIM_VALUE_STORAGE_STORAGE_H
 
 #include "support/number/dtype.h"
 

@@ -4,8 +4,8 @@
  * numbers: the operands first, then constants and results of calls in order. A failed call is
  * remembered with the first reason; later calls do nothing and give value 0. Attribute initializers
  * are in operator.h. */
-#ifndef SAMBA_DIALECT_SAMBA_TABLE_CORE_EXPANSION_H
-#define SAMBA_DIALECT_SAMBA_TABLE_CORE_EXPANSION_H
+#ifndef SAMBA_DIALECT_SAMBA_TABLE_CALLS_EXPANSION_H
+#define SAMBA_DIALECT_SAMBA_TABLE_CALLS_EXPANSION_H
 
 #include "dialect/samba/table/core/operator.h"
 #include "support/base/memory.h"

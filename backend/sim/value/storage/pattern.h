@@ -1,7 +1,7 @@
 /* Access patterns as rows: a port's inner counters, simplified, walked one contiguous-in-token row
  * at a time. */
-#ifndef SAMBA_BACKEND_SIM_VALUE_KERNEL_PATTERN_H
-#define SAMBA_BACKEND_SIM_VALUE_KERNEL_PATTERN_H
+#ifndef SAMBA_BACKEND_SIM_VALUE_STORAGE_PATTERN_H
+#define SAMBA_BACKEND_SIM_VALUE_STORAGE_PATTERN_H
 
 #include "backend/section/section.h"
 

@@ -1,9 +1,9 @@
 /* Formulas of gradients in few words, for the rules of rows (differentiate.h). Inside the operator
  * table. */
-#ifndef SAMBA_DIALECT_SAMBA_TABLE_CORE_GRADIENT_CALLS_H
-#define SAMBA_DIALECT_SAMBA_TABLE_CORE_GRADIENT_CALLS_H
+#ifndef SAMBA_DIALECT_SAMBA_TABLE_CALLS_GRADIENT_CALLS_H
+#define SAMBA_DIALECT_SAMBA_TABLE_CALLS_GRADIENT_CALLS_H
 
-#include "dialect/samba/table/core/differentiate.h"
+#include "dialect/samba/table/calls/differentiate.h"
 
 static inline uint32_t gradientAdd(SambaExpansion *expansion, uint32_t a, uint32_t b) {
   return sambaExpandBinary(expansion, "add", a, b);

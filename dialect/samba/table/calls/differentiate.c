@@ -1,5 +1,5 @@
 /* Reverse-mode differentiation; see differentiate.h. */
-#include "dialect/samba/table/core/differentiate.h"
+#include "dialect/samba/table/calls/differentiate.h"
 
 #include "dialect/samba/table/core/rows.h"
 #include "support/base/index.h"

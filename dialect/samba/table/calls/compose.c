@@ -1,5 +1,5 @@
 /* The steps that composite operators are made of; see compose.h. */
-#include "dialect/samba/table/core/compose.h"
+#include "dialect/samba/table/calls/compose.h"
 
 static uint32_t statisticLike(const SambaComposition *composition, uint32_t x,
                               const bool *reduced) {

@@ -1,5 +1,5 @@
 /* Access patterns as rows; see pattern.h. */
-#include "backend/sim/value/kernel/pattern.h"
+#include "backend/sim/value/storage/pattern.h"
 
 enum { maxRank = 66 }; /* unit_counters of any machine, and two */
 

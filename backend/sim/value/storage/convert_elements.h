@@ -1,8 +1,8 @@
 /* Between device memory (elements of a dtype) and host storage (float, int32, int64). */
-#ifndef SAMBA_BACKEND_SIM_VALUE_KERNEL_CONVERT_ELEMENTS_H
-#define SAMBA_BACKEND_SIM_VALUE_KERNEL_CONVERT_ELEMENTS_H
+#ifndef SAMBA_BACKEND_SIM_VALUE_STORAGE_CONVERT_ELEMENTS_H
+#define SAMBA_BACKEND_SIM_VALUE_STORAGE_CONVERT_ELEMENTS_H
 
-#include "backend/sim/value/kernel/storage.h"
+#include "backend/sim/value/storage/storage.h"
 
 /* count elements, `stride` elements apart in device memory, dense in host storage. Overlap is not
  * allowed. */

@@ -1,5 +1,5 @@
 /* What the rules of rows share; see gradient_calls.h. */
-#include "dialect/samba/table/core/gradient_calls.h"
+#include "dialect/samba/table/calls/gradient_calls.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  *
  * Statistics keep reduced dimensions as 1, so that they broadcast against what they were taken of.
  * All are f32. */
-#ifndef SAMBA_DIALECT_SAMBA_TABLE_CORE_COMPOSE_H
-#define SAMBA_DIALECT_SAMBA_TABLE_CORE_COMPOSE_H
+#ifndef SAMBA_DIALECT_SAMBA_TABLE_CALLS_COMPOSE_H
+#define SAMBA_DIALECT_SAMBA_TABLE_CALLS_COMPOSE_H
 
 #include "dialect/samba/table/core/stage_builder.h"
 

@@ -1,5 +1,5 @@
 /* How values are kept on the host; see storage.h. */
-#include "backend/sim/value/kernel/storage.h"
+#include "backend/sim/value/storage/storage.h"
 
 #include <string.h>
 
