@@ -37,8 +37,8 @@ session = SambaSession()
 MODULES = ("directives", "env", "functional", "logging", "nn", "optim", "sambacollections", "utils")
 NAMES = (
     "SambaParameter SambaSession SambaTensor arange empty from_named_dict from_torch from_torch_ "
-    "from_torch_model from_torch_model_ from_torch_tensor full normal ones rand randint randn session "
-    "set_seed to_torch zeros"
+    "from_torch_model from_torch_model_ from_torch_tensor full normal ones rand randint randn "
+    "session set_seed to_torch zeros"
 ).split()
 
 

@@ -20,11 +20,12 @@ def paths_of(model, tables):
 
 
 def from_torch_model_(model, parent_module_prefix=None):
-    """Gives the parameters of a model their names on the device, in place, and each module a `name`.
+    """Gives the parameters of a model their names on the device, in place, and each module a
+    `name`.
 
-    A parameter is called after its path, joined with '__'; those of the model itself after its class
-    (linear__weight). Data, gradients and optimizers that hold the parameters stay as they are; a
-    parameter that occurs twice stays one. Returns the model."""
+    A parameter is called after its path, joined with '__'; those of the model itself after its
+    class (linear__weight). Data, gradients and optimizers that hold the parameters stay as they
+    are; a parameter that occurs twice stays one. Returns the model."""
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"from_torch_model_ takes a torch.nn.Module, not a {type(model).__name__}")
     for path, module in model.named_modules():

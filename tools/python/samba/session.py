@@ -158,7 +158,8 @@ def check_parameters(model):
     for path, parameter in model.named_parameters():
         if not isinstance(parameter, SambaParameter):
             raise RuntimeError(
-                f"parameter '{path}' is no SambaParameter; call samba.from_torch_model_(model) first"
+                f"parameter '{path}' is no SambaParameter; call "
+                "samba.from_torch_model_(model) first"
             )
 
 
@@ -275,8 +276,8 @@ def read_pef_info(path):
 
 
 class SambaSession(LazyParameters):
-    """SambaSession(pef_path=''): compiles models and runs them. `samba.session` is one that is always
-    there; the PEF may come later, with utils.trace_graph."""
+    """SambaSession(pef_path=''): compiles models and runs them. `samba.session` is one that is
+    always there; the PEF may come later, with utils.trace_graph."""
 
     def __init__(self, pef_path=""):
         self._device = _samba.Session(threads=os.cpu_count() or 1)
@@ -307,8 +308,8 @@ class SambaSession(LazyParameters):
             self._device.seed(self._seed)
 
     def reset(self, pef_path=""):
-        """Frees the device with all that is on it and forgets the trace; with a path, loads that PEF.
-        Tensors on the host stay as they are."""
+        """Frees the device with all that is on it and forgets the trace; with a path, loads that
+        PEF. Tensors on the host stay as they are."""
         self._device.close()
         self._pef = ""
         self._forget()
@@ -342,9 +343,9 @@ class SambaSession(LazyParameters):
         io_host_memory: True: the device reads inputs and writes outputs in the host's memory.
         model.output_tensors are the traced outputs afterwards.
 
-        NotImplementedError: a function of torch that cannot be traced; the text says which, in which
-        layer and line. TypeError: an unknown keyword, another optimizer. ValueError: an input or
-        output that does not fit."""
+        NotImplementedError: a function of torch that cannot be traced; the text says which, in
+        which layer and line. TypeError: an unknown keyword, another optimizer. ValueError: an
+        input or output that does not fit."""
         from samba.optim import optimizers_of
 
         check_keywords("compile", known, KNOWN)
@@ -495,8 +496,8 @@ class SambaSession(LazyParameters):
         grad = self._gradient(name)
         if grad is None:
             raise RuntimeError(
-                f"'{name}' has no gradient on the device: a tensor has one if it required a gradient "
-                "(requires_grad=True) when the PEF was compiled for training"
+                f"'{name}' has no gradient on the device: a tensor has one if it required a "
+                "gradient (requires_grad=True) when the PEF was compiled for training"
             )
         return grad
 
@@ -552,8 +553,8 @@ class SambaSession(LazyParameters):
                     yield kind, name, tensor
 
     def to_cpu(self, model, optims=None, inplace=False):
-        """Copies parameters and buffers from the device to the host, and the state of optimizers that
-        are given."""
+        """Copies parameters and buffers from the device to the host, and the state of optimizers
+        that are given."""
         for _, name, tensor in list(self._names_of(model)):
             self._take(tensor, self._read(name), inplace)
         for optimizer in as_list(optims):
@@ -563,7 +564,7 @@ class SambaSession(LazyParameters):
         self.to_cpu(model, optims, inplace=True)
 
     def to_rdu(self, model, optims=None):
-        """Copies parameters and buffers from the host to the device, and the state of optimizers."""
+        """Copies parameters, buffers and the state of optimizers from the host to the device."""
         for _, name, tensor in list(self._names_of(model)):
             self._write(name, values_of(tensor))
         for optimizer in as_list(optims):
@@ -645,7 +646,8 @@ class SambaSession(LazyParameters):
 
         input_tensors: tensors that are sent before, found by their sn_name; a mapping gives names
         itself. None entries are left out; what is not given keeps its values on the device.
-        hyperparam_dict: name or group ('lr', 'momentum', 'weight_decay', 'p') -> number, kept for later runs.
+        hyperparam_dict: name or group ('lr', 'momentum', 'weight_decay', 'p') -> number, kept for
+        later runs.
         section_ids, section_types: what to run, in this order. run_from_call_id, run_until_call_id:
         calls from (included) to (not included). train=False: dropout is off in this run.
 

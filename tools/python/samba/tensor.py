@@ -46,16 +46,16 @@ def check_old_arguments(batch_dim, named_dims, sized_dims=None, is_complex=None)
 def plain(tensor):
     """The torch tensor with the data of a SambaTensor, sharing its memory and its gradient."""
     if isinstance(tensor, SambaTensor):
-        if tensor._storage is not None:
-            return tensor._storage
+        if tensor._host is not None:
+            return tensor._host
         with off():
             return tensor.as_subclass(torch.Tensor)
     return tensor
 
 
 class SambaTensor(torch.Tensor):
-    """SambaTensor(torch_tensor) shares the memory of a torch tensor; SambaTensor(shape=, dtype=) has
-    no data.
+    """SambaTensor(torch_tensor) shares the memory of a torch tensor; SambaTensor(shape=, dtype=)
+    has no data.
 
     name: what the device calls it. region_name: its place in device memory, by default its own.
     materializer: a function (shape, dtype, requires_grad) -> tensor that makes the values of a
@@ -66,7 +66,7 @@ class SambaTensor(torch.Tensor):
     _name = ""
     _region = None
     _materializer = None
-    _storage = None  # the data of a tensor that was made without
+    _host = None  # the data of a tensor that was made without
     _cleared = False
     _mem_type = None
     _traced = None  # what it is in the graph that is being traced (tracing.Traced)
@@ -158,7 +158,7 @@ class SambaTensor(torch.Tensor):
         if self._cleared:
             return False
         with off():
-            return self._storage is not None or not self.is_meta
+            return self._host is not None or not self.is_meta
 
     def materialize_(self):
         """Makes the values, unless there are some, and keeps them. Returns the tensor."""
@@ -192,7 +192,7 @@ class SambaTensor(torch.Tensor):
         """Takes values of its own shape as its data."""
         with off(), torch.no_grad():
             if self.is_meta:
-                self._storage = values
+                self._host = values
             else:
                 self.set_(values)
         self._cleared = False
@@ -201,7 +201,7 @@ class SambaTensor(torch.Tensor):
         """Forgets the values on the host; shape, dtype and name stay, and so does the device."""
         with off(), torch.no_grad():
             if self.is_meta:
-                self._storage = None
+                self._host = None
             else:
                 # The memory may be somebody else's: this tensor only lets go of it.
                 self.set_(torch.empty(1, dtype=self.dtype).expand(self.shape))
@@ -244,8 +244,8 @@ class SambaTensor(torch.Tensor):
         session().to_device_tensor(self)
 
     def cpu(self, inplace=False):
-        """Copies data and gradient from the device to the host; inplace: into the same memory. For a
-        tensor that the device does not know, the tensor itself."""
+        """Copies data and gradient from the device to the host; inplace: into the same memory. For
+        a tensor that the device does not know, the tensor itself."""
         if tracing.current() is None:
             session().to_host_tensor(self, inplace)
         return self
@@ -270,7 +270,7 @@ class SambaTensor(torch.Tensor):
         return self if dtype == self.dtype else self.to(dtype)
 
     def to(self, *args, **kwargs):
-        """Casts to a dtype, or to that of another tensor. A device other than the host is refused."""
+        """Casts to a dtype, or to that of another tensor. Other devices are refused."""
         for given in [*args, kwargs.get("device")]:
             if isinstance(given, (str, torch.device)) and torch.device(given).type != "cpu":
                 refuse(f"to('{given}')", "a SambaTensor is on the host", "use tensor.rdu()")
@@ -289,7 +289,8 @@ class SambaTensor(torch.Tensor):
         if self.has_data and self.numel() <= 1000:
             with off():
                 where = repr(plain(self).detach().tolist())
-        return f"{type(self).__name__}(name={self._name!r}, region={self.sn_region_name!r}, {text}, {where})"
+        names = f"name={self._name!r}, region={self.sn_region_name!r}"
+        return f"{type(self).__name__}({names}, {text}, {where})"
 
     def __reduce_ex__(self, protocol):
         # A checkpoint holds plain tensors, which PyTorch reads without this package.
@@ -299,22 +300,22 @@ class SambaTensor(torch.Tensor):
         if id(self) in memo:
             return memo[id(self)]
         with off(), torch.no_grad():
-            if self._storage is None and not self.is_meta:
+            if self._host is None and not self.is_meta:
                 data = self.as_subclass(torch.Tensor).detach().clone()
             else:
                 data = torch.empty_like(self).as_subclass(torch.Tensor)
             requires_grad = self.requires_grad
         copy = torch.Tensor._make_subclass(type(self), data, requires_grad)
         copy.__dict__.update(self.__dict__)
-        if self._storage is not None:
-            copy._storage = self._storage.clone()
+        if self._host is not None:
+            copy._host = self._host.clone()
         memo[id(self)] = copy
         return copy
 
 
 class SambaParameter(torch.nn.Parameter, SambaTensor):
-    """A parameter of a module that the device knows by its name. As SambaTensor, it may have no data
-    (shape=, dtype=) and a materializer."""
+    """A parameter of a module that the device knows by its name. As SambaTensor, it may have no
+    data (shape=, dtype=) and a materializer."""
 
     def __new__(
         cls,
@@ -342,7 +343,7 @@ class SambaParameter(torch.nn.Parameter, SambaTensor):
         if isinstance(source, SambaTensor):
             name = name or source._name
             materializer = materializer or source._materializer
-            self._storage = source._storage
+            self._host = source._host
         return set_names(self, name, region_name, materializer)
 
     __torch_function__ = SambaTensor.__torch_function__
@@ -426,7 +427,7 @@ def wrap(result):
 def stored(value):
     """Data in place of tensors that were made without."""
     if isinstance(value, SambaTensor):
-        return value if value._storage is None else value._storage
+        return value if value._host is None else value._host
     if type(value) in (tuple, list):
         return type(value)(map(stored, value))
     return value
@@ -434,7 +435,7 @@ def stored(value):
 
 def has_storage(values):
     return any(
-        v._storage is not None
+        v._host is not None
         if isinstance(v, SambaTensor)
         else type(v) in (tuple, list) and has_storage(v)
         for v in values
@@ -466,7 +467,7 @@ def get_device(func, args, kwargs):
 def get_data(func, args, kwargs):
     (tensor,) = args
     with off():
-        return wrap(tensor._storage.data if tensor._storage is not None else func(tensor))
+        return wrap(tensor._host.data if tensor._host is not None else func(tensor))
 
 
 def set_data(func, args, kwargs):
@@ -478,7 +479,7 @@ def set_data(func, args, kwargs):
                     f"data of '{tensor._name}' is {tuple(values.shape)} of {values.dtype}, but the "
                     f"tensor is {tuple(tensor.shape)} of {tensor.dtype}"
                 )
-            tensor._storage = plain(values).detach()
+            tensor._host = plain(values).detach()
         else:
             func(tensor, plain(values))
     tensor._cleared = False
@@ -565,8 +566,8 @@ EAGER = {
 
 
 def from_torch_tensor(tensor, name=None, batch_dim=None, named_dims=None, region_name=None):
-    """A SambaTensor that shares the memory of a torch tensor. None stays None, a SambaTensor itself (a
-    name is taken if it has none); of a list or dictionary, each."""
+    """A SambaTensor that shares the memory of a torch tensor. None stays None, a SambaTensor itself
+    (a name is taken if it has none); of a list or dictionary, each."""
     check_old_arguments(batch_dim, named_dims)
     if tensor is None:
         return None

@@ -172,7 +172,7 @@ class Tracer:
             return self.weight(tensor)
         name = self.buffer_names.get(id(tensor))
         with off():
-            data = getattr(tensor, "_storage", None)
+            data = getattr(tensor, "_host", None)
             data = tensor.detach() if data is None else data
             data = data.as_subclass(torch.Tensor)
             size = data.numel() * data.element_size()
@@ -257,8 +257,8 @@ class Tracer:
         return self.layers[-1] if self.layers else ""
 
     def op(self, operator, *operands, **attributes):
-        """Results of an operator of the table: a value, or a tuple. Operands that are None at the end
-        are left out."""
+        """Results of an operator of the table: a value, or a tuple. Operands that are None at the
+        end are left out."""
         operands = list(operands)
         while operands and operands[-1] is None:
             operands.pop()
@@ -378,7 +378,7 @@ class Tracer:
         self.place = user_place()
         try:
             if row is None:
-                raise Unsupported(f"{functions.name_of(func)} cannot be traced")
+                raise Unsupported("this function cannot be traced")
             self.trace.set_layer(self.layer, *self.place)
             return self.build(row, func, args, kwargs)
         except Exception as error:

@@ -25,8 +25,8 @@ def unary(operator, takes_integers):
 
 
 for _name in (
-    "acos acosh asin asinh atan atanh cos cosh erf exp expm1 log log1p reciprocal rsqrt sigmoid sin "
-    "sinh sqrt tan tanh"
+    "acos acosh asin asinh atan atanh cos cosh erf exp expm1 log log1p reciprocal rsqrt sigmoid "
+    "sin sinh sqrt tan tanh"
 ).split():
     add(_name, unary(_name, False))
 for _name, _operator in {

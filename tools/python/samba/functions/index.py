@@ -104,7 +104,7 @@ def one_hot(t, tensor, num_classes=-1):
 
 
 class Plan:
-    """An index of Python as steps: ranges first, then new dimensions, then one tensor of indices."""
+    """An index of Python as steps: ranges, then new dimensions, then one tensor of indices."""
 
     def __init__(self, t, shape, index):
         index = list(index) if isinstance(index, tuple) else [index]

@@ -280,7 +280,8 @@ def split(t, input, split_size_or_sections=None, dim=0, **others):
         sections = [min(sections, size - at) for at in range(0, max(size, 1), sections)]
     if sum(sections) != size:
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {size}, but got {list(sections)}"
+            f"split_with_sizes expects split_sizes to sum exactly to {size}, but got "
+            f"{list(sections)}"
         )
     return ranges(t, input, dim, sections)
 
@@ -458,10 +459,9 @@ def pad(t, input, pad, mode="constant", value=None):
         return x
     if mode == "constant":
         return t.op("pad", x, low=low, high=high, value=float(value or 0))
-    modes = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
-    if mode not in modes:
-        raise ValueError(f"mode '{mode}' is none of: constant, {', '.join(modes)}")
-    return t.op("pad_border", x, low=low, high=high, mode=modes[mode])
+    if mode not in ("reflect", "replicate", "circular"):
+        raise ValueError(f"mode '{mode}' is none of: constant, reflect, replicate, circular")
+    return t.op("pad_border", x, low=low, high=high, mode=mode)
 
 
 @row("pixel_shuffle")

@@ -1,7 +1,7 @@
 """The function table: which functions of torch can be traced, and how each is built of operators.
 
-A row is a Python function `build(t, ...)` with the arguments of the torch function; t is the tracer,
-whose `op` makes operators. It returns values (or traced tensors, when it is written in functions of
+A row is a Python function `build(t, ...)` with the arguments of the torch function; t is the
+tracer, whose `op` makes operators. It returns values (or traced tensors, when it is written in functions of
 torch itself). One row serves torch.NAME, Tensor.NAME, torch.nn.functional.NAME and what else has
 the name, and NAME_ in place."""
 import torch
@@ -45,6 +45,8 @@ def add(name, build, meta=True):
     row = Row(name, build, False, meta)
     NAMES[name] = row
     for function in functions_named(name):
+        if name.startswith("Tensor."):
+            ROWS[function] = row  # it differs from the function of torch
         ROWS.setdefault(function, row)
     if not name.endswith("_"):
         for function in functions_named(name + "_"):
@@ -92,10 +94,9 @@ def answer(*names):
 
 QUESTIONS = set()
 for _name in (
-    "dim ndimension size numel nelement stride is_contiguous is_floating_point is_complex is_signed "
-    "element_size __len__ __hash__ is_inference is_conj is_neg storage_offset get_device has_names "
-    "is_same_size requires_grad_ retain_grad _is_view is_shared is_nonzero_size result_type "
-    "__dir__ untyped_storage can_cast nbytes is_set_to broadcast_tensors_shape __format__ "
+    "dim ndimension size numel nelement stride is_contiguous is_floating_point is_complex "
+    "is_signed element_size __len__ __hash__ is_inference is_conj is_neg storage_offset "
+    "get_device has_names is_same_size retain_grad _is_view is_shared result_type can_cast is_set_to __format__"
 ).split():
     QUESTIONS.update(functions_named(_name))
 GETTER = type(torch.Tensor.shape.__get__)
@@ -126,6 +127,9 @@ def name_of(function):
             return f"{label}.{name}"
     module = getattr(function, "__module__", None)
     return f"{module}.{name}" if module else name
+
+
+ANSWERS[torch.Tensor.device.__get__] = lambda t, input: torch.device("cpu")
 
 
 # ---- What rows share ----
@@ -174,7 +178,8 @@ def axis(dim, rank):
     most = max(rank, 1)
     if not -most <= dim < most:
         raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-most}, {most - 1}], but got {dim})"
+            f"Dimension out of range (expected to be in range of [{-most}, {most - 1}], but got "
+            f"{dim})"
         )
     return dim + most if dim < 0 else dim
 

@@ -149,7 +149,7 @@ def lp_pool(spatial):
         result = t.op(
             f"lp_pool{spatial}d",
             x,
-            p=norm_type,
+            norm_type=norm_type,
             kernel_size=kernel,
             stride=kernel if stride is None else numbers(stride, spatial),
             ceil_mode=bool(ceil_mode),
@@ -276,17 +276,16 @@ def interpolate(
         attributes.update(cubic_coeff_a=-0.75)
     if scales and not align_corners:
         attributes.update(scales=scales)
-    return t.op("interpolate", x, size=list(x.shape[:2]) + size, **attributes)
+    return t.op("interpolate", x, output_size=list(x.shape[:2]) + size, **attributes)
 
 
 @row("grid_sample", meta=False)
 def grid_sample(t, input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
-    modes = {"bilinear": "linear", "nearest": "nearest", "bicubic": "cubic"}
     return t.op(
         "grid_sample",
         input,
         grid,
-        mode=modes.get(mode, mode),
+        mode=mode,
         padding_mode=padding_mode,
         align_corners=bool(align_corners),
     )
@@ -295,6 +294,18 @@ def grid_sample(t, input, grid, mode="bilinear", padding_mode="zeros", align_cor
 @row("affine_grid", meta=False)
 def affine_grid(t, theta, size, align_corners=None):
     return t.op("affine_grid", theta, output_size=list(size), align_corners=bool(align_corners))
+
+
+@row("Tensor.unfold")
+def tensor_unfold(t, input, dimension, size, step):
+    x = t.value(input)
+    dim = dimension % len(x.shape)
+    count = (x.shape[dim] - size) // step + 1
+    parts = []
+    for start in range(size):
+        part = t.slice(x, dim, start, start + (count - 1) * step + 1, step)
+        parts.append(t.reshape(part, part.shape + (1,)))
+    return parts[0] if size == 1 else t.op("cat", *parts, dim=len(x.shape))
 
 
 @row("unfold", meta=False)
@@ -322,13 +333,41 @@ def unfold(t, input, kernel_size, dilation=1, padding=0, stride=1):
     return unbatched(t, t.reshape(result, (n, c * len(parts), counts[0] * counts[1])), was)
 
 
-@row("Tensor.unfold")
-def tensor_unfold(t, input, dimension, size, step):
+@row("fold", meta=False)
+def fold(t, input, output_size, kernel_size, dilation=1, padding=0, stride=1):
+    """Columns summed into an image (col2im)."""
     x = t.value(input)
-    dim = dimension % len(x.shape)
-    count = (x.shape[dim] - size) // step + 1
-    parts = []
-    for start in range(size):
-        part = t.slice(x, dim, start, start + (count - 1) * step + 1, step)
-        parts.append(t.reshape(part, part.shape + (1,)))
-    return parts[0] if size == 1 else t.op("cat", *parts, dim=len(x.shape))
+    was = len(x.shape) == 2
+    x = t.reshape(x, (1,) + x.shape) if was else x
+    result = t.op(
+        "fold",
+        x,
+        output_size=numbers(output_size, 2),
+        kernel_size=numbers(kernel_size, 2),
+        stride=numbers(stride, 2),
+        padding=numbers(padding, 2) * 2,
+        dilation=numbers(dilation, 2),
+    )
+    return unbatched(t, result, was)
+
+
+def unpool(spatial):
+    def build(t, input, indices, kernel_size, stride=None, padding=0, output_size=None):
+        x, was = batched(t, input, spatial)
+        at, _ = batched(t, indices, spatial)
+        if output_size is not None:
+            size = list(output_size)[-spatial:]
+        else:
+            kernel, padding = numbers(kernel_size, spatial), numbers(padding, spatial)
+            stride = kernel if stride in (None, []) else numbers(stride, spatial)
+            size = [
+                (s - 1) * stride[i] - 2 * padding[i] + kernel[i] for i, s in enumerate(x.shape[2:])
+            ]
+        # Indices of torch count in one image; the operator's count in the whole tensor.
+        return unbatched(t, t.op("max_unpool", x, at, output_size=size), was)
+
+    return build
+
+
+for _n in (1, 2, 3):
+    row(f"max_unpool{_n}d", meta=False)(unpool(_n))
