@@ -107,4 +107,18 @@ SambaStatus sambaTensorResolveDim(const SambaTensor *tensor, int64_t dim, uint32
 /* Refuses a tensor whose strides give several elements one place. */
 SambaStatus sambaTensorCheckWritable(const SambaTensor *tensor);
 
+/* ---- cast.c ---- */
+
+/* Converts all elements of `source`, seen in the target's shape with these strides. */
+void sambaTensorConvert(const SambaTensor *source, const int64_t *source_strides,
+                        SambaTensor *target);
+/* A row-major copy of another type, or of the same; a lazy one of a lazy tensor. */
+SambaStatus sambaTensorCopyAs(SambaTensor *tensor, SambaDType dtype, SambaTensor **out_tensor);
+
+/* ---- view.c ---- */
+
+/* A view without a name, whose elements are all in the storage. */
+SambaTensor *sambaTensorView(const SambaTensor *tensor, uint32_t rank, const int64_t *dims,
+                             const int64_t *strides, int64_t offset);
+
 #endif

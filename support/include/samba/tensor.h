@@ -152,6 +152,11 @@ SAMBA_EXPORT SambaStatus sambaTensorCreateNormal(SambaGenerator *generator, Samb
                                                  double mean, double deviation, uint32_t rank,
                                                  const int64_t *dims, SambaStringRef name,
                                                  SambaTensor **out_tensor);
+/* 1 with the given probability, otherwise 0. */
+SAMBA_EXPORT SambaStatus sambaTensorCreateBernoulli(SambaGenerator *generator, SambaDType dtype,
+                                                    double probability, uint32_t rank,
+                                                    const int64_t *dims, SambaStringRef name,
+                                                    SambaTensor **out_tensor);
 /* Fresh tensors with the type of `like` unless another one is given. */
 SAMBA_EXPORT SambaStatus sambaTensorNewEmpty(const SambaTensor *like, SambaDType dtype,
                                              uint32_t rank, const int64_t *dims,
