@@ -27,6 +27,8 @@ from samba.tensor import (  # noqa: F401
     to_torch,
     zeros,
 )
+from samba.lazy import lazy_param  # noqa: F401
+from samba.lazy_tensor import Tensor  # noqa: F401
 from samba.model import from_torch_, from_torch_model, from_torch_model_  # noqa: F401
 from samba.session import SambaSession  # noqa: F401
 from samba.version import __version__  # noqa: F401
@@ -34,17 +36,24 @@ from samba.version import __version__  # noqa: F401
 # The session that is always there. It hides the module of that name on purpose.
 session = SambaSession()
 
-MODULES = ("directives", "env", "functional", "logging", "nn", "optim", "sambacollections", "utils")
-NAMES = (
-    "SambaParameter SambaSession SambaTensor arange empty from_named_dict from_torch from_torch_ "
-    "from_torch_model from_torch_model_ from_torch_tensor full normal ones rand randint randn "
-    "session set_seed to_torch zeros"
+MODULES = (
+    "directives env functional logging nn optim sambacollections sambaloader sambatensor utils"
 ).split()
+NAMES = (
+    "SambaParameter SambaSession SambaTensor Tensor arange empty from_named_dict from_torch "
+    "from_torch_ from_torch_model from_torch_model_ from_torch_tensor full lazy_param normal ones "
+    "rand randint randn session set_seed to_torch zeros"
+).split()
+__all__ = NAMES + ["functional", "nn", "optim", "utils", "__version__"]
 
 
 def __getattr__(name):
     if name in MODULES:
         return importlib.import_module(f"samba.{name}")
+    from samba import functional
     from samba.names import missing_attribute
 
+    found = None if name.startswith("_") else functional.find(name)
+    if found is not None:  # samba.add is torch.add
+        return found
     raise missing_attribute(__name__, name, [*NAMES, *MODULES])

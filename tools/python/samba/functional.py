@@ -8,7 +8,7 @@ from torch.nn.functional import *  # noqa: F401,F403
 
 from samba.names import missing_attribute
 
-ADDED = ("addmm", "triu_fill")
+ADDED = ("addmm", "contiguous_backward", "triu_fill")
 
 
 def addmm(input, mat1, mat2, *, beta=1, alpha=1, is_transposed=False):
@@ -28,10 +28,23 @@ def triu_fill(input, value, diagonal=1):
     return torch.masked_fill(input, mask, value)
 
 
-def __getattr__(name):
-    for module in (torch.nn.functional, torch):
-        found = getattr(module, name, None)
+def contiguous_backward(input):
+    """input itself; its gradient is made contiguous."""
+    return input
+
+
+def find(name):
+    """The function of that name, here or in torch; None without one."""
+    for names in (globals(), vars(torch.nn.functional), vars(torch)):
+        found = names.get(name)
         if callable(found) and not isinstance(found, type):
             return found
+    return None
+
+
+def __getattr__(name):
+    found = find(name)
+    if found is not None:
+        return found
     names = [n for n in vars(torch.nn.functional) if not n.startswith("_")]
     raise missing_attribute(__name__, name, names + list(ADDED))

@@ -8,6 +8,7 @@ from samba import _samba, settings
 from samba.lazy import LazyParameters
 from samba.model import parameter_name, paths_of
 from samba.names import check_keywords, refuse, unknown
+from samba.session_extras import SessionExtras
 from samba.tensor import (
     DTYPE_NAMES,
     DTYPES,
@@ -275,7 +276,7 @@ def read_pef_info(path):
     return info
 
 
-class SambaSession(LazyParameters):
+class SambaSession(LazyParameters, SessionExtras):
     """SambaSession(pef_path=''): compiles models and runs them. `samba.session` is one that is
     always there; the PEF may come later, with utils.trace_graph."""
 
@@ -301,6 +302,9 @@ class SambaSession(LazyParameters):
         if not os.path.exists(path):
             raise FileNotFoundError(f"there is no PEF at '{path}'; compile the model first")
         self._forget()
+        if settings.get("timing") and not self.timing:
+            self._device.close()
+            self.timing = True
         self._device.load(path)
         self._pef = path
         self._symbols = {t["name"]: t for t in self._device.tensors()}
@@ -475,6 +479,15 @@ class SambaSession(LazyParameters):
             self._device.read(name, result.data_ptr(), result.numel() * result.element_size())
         return result
 
+    def _read_written(self, name):
+        """The device's values; None when nothing has written them yet."""
+        try:
+            return self._read(name)
+        except RuntimeError as error:
+            if "never-written" not in str(error):
+                raise
+            return None
+
     def read_tensor(self, name):
         return SambaTensor(self._read(name))
 
@@ -520,8 +533,8 @@ class SambaSession(LazyParameters):
             return
         self._take(tensor, self._read(tensor._name), inplace)
         grad = self._gradient(tensor._name)
-        if grad and tensor.requires_grad:
-            values = self._read(grad)
+        values = self._read_written(grad) if grad and tensor.requires_grad else None
+        if values is not None:
             with torch.no_grad():
                 if inplace and tensor.grad is not None:
                     tensor.grad.copy_(values)
@@ -809,12 +822,6 @@ class SambaSession(LazyParameters):
             self._device.seed(None)
             if self._seed is not None:
                 self._device.seed(self._seed)
-
-    def statistics(self):
-        """Counters since the PEF was loaded."""
-        report = self._device.report()
-        report["seconds"] = 0.0
-        return report
 
     flatten_outputs = staticmethod(flatten_outputs)
 

@@ -13,6 +13,7 @@ DEFAULTS = {
     "inference": False,
     "mapping": "section",
     "verbose": False,
+    "timing": False,  # count cycles
 }
 
 _given = {}

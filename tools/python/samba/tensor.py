@@ -137,6 +137,21 @@ class SambaTensor(torch.Tensor):
             raise ValueError(f"mem_type is {kind!r}, but must be 'DDR', 'HBM', 'Host' or None")
         self._mem_type = known[key]
 
+    @property
+    def fast_access(self):
+        """False: no memory is pinned. Setting True is refused: NotImplementedError."""
+        return False
+
+    @fast_access.setter
+    def fast_access(self, value):
+        if value:
+            refuse("fast_access", "transfers to the simulated device copy", "leave it at False")
+
+    @staticmethod
+    def is_fast_access(name):
+        """Whether the tensor of that name has fast access: False."""
+        return False
+
     # ---- Data on the host ----
 
     @property

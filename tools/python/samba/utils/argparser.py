@@ -206,6 +206,7 @@ def remember(args):
         inference=getattr(args, "inference", None),
         mapping=getattr(args, "mapping", None),
         verbose=getattr(args, "verbose", None) or getattr(args, "debug", None),
+        timing=getattr(args, "command", "").startswith("measure"),
     )
     seed = os.environ.get("SAMBA_SEED")
     if seed is not None:
