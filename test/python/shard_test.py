@@ -1,5 +1,5 @@
-"""Tensors that are computed when asked for, as far as no device is needed: N001 to N006, N036, N037,
-the checks of N030, N031, N060, and E14, E15."""
+"""samba.Tensor as far as no device is needed: N001 to N006, N036, N037, E14, E15, and the checks
+of N030, N031, N060."""
 import unittest
 
 import torch

@@ -1,4 +1,4 @@
-"""Modules of the package that need no device: names, collections, logging, data sets, comparisons."""
+"""Modules that need no device: names, collections, logging, data sets, comparisons."""
 import gzip  # noqa: F401
 import json
 import os

@@ -210,12 +210,16 @@ class Compiled:
 
         import samba
 
-        self.folder = tempfile.TemporaryDirectory(prefix="samba-tensor-")
         inputs = self.inputs(program)
-        with samba.session.set_aside():
-            self.session = samba.SambaSession()
+        self.session = samba.SambaSession()
+        with tempfile.TemporaryDirectory(prefix="samba-tensor-") as folder:
             path = self.session.compile(
-                program, inputs, name="tensor", output_folder=self.folder.name, quiet=True
+                program,
+                inputs,
+                name="tensor",
+                output_folder=folder,
+                pef_name="tensor",
+                inference=True,
             )
             self.outputs = self.session.load_and_trace(program, inputs, pef=path)
 
@@ -232,8 +236,7 @@ class Compiled:
         """The values of the roots, as new host tensors."""
         import samba
 
-        with samba.session.set_aside():
-            results = self.session.run(self.inputs(program), self.outputs, train=False)
+        results = self.session.run(self.inputs(program), self.outputs, train=False)
         return [samba.to_torch(result).clone() for result in results]
 
 
@@ -261,7 +264,7 @@ class Schedule:
         self.roots = roots
         self.program = Program(roots) if in_order(roots) else None
         self.compiled = compiled(self.program) if self.program else None
-        self.calls = self.compiled.session.section_ids() if self.program else []
+        self.calls = self.compiled.session.get_calls() if self.program else []
 
     def __len__(self):
         return len(self.calls)
@@ -327,7 +330,7 @@ class Tensor:
         numbers become int32 or float32 unless dtype says otherwise.
     dtype: a torch.dtype. device: a name, default 'RDU'. requires_grad: None leaves it open."""
 
-    __slots__ = ("_node", "_device", "_axis", "_splits", "_meta", "_made")
+    __slots__ = ("_node", "_device", "_axis", "_splits", "_meta")
     __slots__ += ("requires_grad", "grad", "__weakref__")
     __array_priority__ = 1000
 
@@ -344,7 +347,6 @@ class Tensor:
     def _set(self, node, meta, device, requires_grad, axis=None, splits=None):
         self._node, self._meta, self._device = node, meta, device
         self._axis, self._splits = axis, splits
-        self._made = isinstance(node, Expression)
         if requires_grad and not meta.is_floating_point():
             raise RuntimeError(f"a tensor of type {meta.dtype} has no gradient")
         self.requires_grad, self.grad = requires_grad, None
@@ -512,7 +514,7 @@ class Tensor:
 
     def _finish(self):
         """After the values have come: an assignment writes them into the memory of its target."""
-        node, target = self._node, self._node.target if self._made else None
+        node, target = self._node, getattr(self._node, "target", None)
         if target is not None and node.buffer is not target:
             target.write(node.buffer.values)
             node.buffer = target
@@ -544,12 +546,11 @@ class Tensor:
         refuse_different("shape", self.shape, x.shape, "replace")
         if x.requires_grad:
             raise RuntimeError("replace: the new data require a gradient; detach() them")
-        if self._made and self.requires_grad:
+        if isinstance(self._node, Expression) and self.requires_grad:
             raise RuntimeError(
                 "replace: this tensor was computed from one that requires a gradient"
             )
         self._node, self._meta, self._device = x._node, x._meta, x._device
-        self._made = x._made
         return self
 
     def assign(self, x):
@@ -572,7 +573,7 @@ class Tensor:
             return self.replace(x)
         node = Expression(torch.clone, (x._node,), {})
         node.target = target
-        self._node, self._made = node, True
+        self._node = node
         return self
 
     def detach(self):
