@@ -6,8 +6,8 @@
 void sambaDependencesBegin(SambaDependences *dependences, uint32_t call) {
   dependences->current = call;
   dependences->calls.size = 0;
-  while (dependences->last_waiter.size <= call)
-    sambaArrayAppend(&dependences->last_waiter, (uint32_t)dependences->last_waiter.size);
+  for (uint32_t next = (uint32_t)dependences->last_waiter.size; next <= call; ++next)
+    sambaArrayAppend(&dependences->last_waiter, next);
 }
 
 static int compareNumber(const void *left, const void *right) {

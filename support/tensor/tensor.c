@@ -142,14 +142,14 @@ int64_t sambaTensorGetNumBytes(const SambaTensor *tensor) {
 }
 
 SambaStatus sambaTensorGetDim(const SambaTensor *tensor, int64_t dim, int64_t *out_size) {
-  uint32_t axis;
+  uint32_t axis = 0;
   SAMBA_RETURN_IF_ERROR(sambaTensorResolveDim(tensor, dim, &axis));
   *out_size = tensor->dims[axis];
   return NULL;
 }
 
 SambaStatus sambaTensorGetStride(const SambaTensor *tensor, int64_t dim, int64_t *out_stride) {
-  uint32_t axis;
+  uint32_t axis = 0;
   SAMBA_RETURN_IF_ERROR(sambaTensorResolveDim(tensor, dim, &axis));
   *out_stride = tensor->strides[axis];
   return NULL;

@@ -190,7 +190,7 @@ SambaStatus sambaReducedAxes(unsigned constraint, const SambaOperatorCall *call,
   for (uint32_t axis = 0; axis < x->rank; ++axis)
     out_reduced[axis] = all;
   for (size_t i = 0; !all && i < dim->value.integers.size; ++i) {
-    uint32_t axis;
+    uint32_t axis = 0;
     SAMBA_RETURN_IF_ERROR(
         sambaCheckAxis(constraint, "dim", dim->value.integers.data[i], x->rank, &axis));
     if (out_reduced[axis])
