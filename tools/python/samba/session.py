@@ -2,6 +2,7 @@
 import os
 import re
 
+import numpy
 import torch
 
 from samba import _samba, settings
@@ -454,29 +455,34 @@ class SambaSession(LazyParameters, SessionExtras):
     def _checked(self, name, values):
         """A contiguous host tensor as the device wants it; ValueError when it does not fit."""
         symbol = self._symbol(name)
-        values = plain(values)
+        if isinstance(values, SambaTensor) and values._host is not None:
+            values = values._host
         with off():
-            shape, wanted = tuple(values.shape), DTYPES[symbol["dtype"]]
+            shape = tuple(values.shape)
             if shape != symbol["shape"]:
                 raise ValueError(
                     f"'{name}' is {shape}, but the PEF was compiled for {symbol['shape']}"
                 )
+            wanted = DTYPES[symbol["dtype"]]
             if values.dtype != wanted:
                 values = converted(name, values, wanted)
-            return values.detach().contiguous()
+            return values if values.is_contiguous() else values.detach().contiguous()
 
     def _write(self, name, values):
-        values = self._checked(name, values)
+        self._send(name, self._checked(name, values))
+
+    def _send(self, name, values):
         with off():
-            self._device.write(
-                name, DTYPE_NAMES[values.dtype], tuple(values.shape), values.data_ptr()
-            )
+            dtype, shape, data = DTYPE_NAMES[values.dtype], tuple(values.shape), values.data_ptr()
+        self._device.write(name, dtype, shape, data)
 
     def _read(self, name):
+        """A new host tensor with the device's values. No kernel of torch makes it."""
         symbol = self._symbol(name)
         with off():
-            result = torch.empty(symbol["shape"], dtype=DTYPES[symbol["dtype"]])
-            self._device.read(name, result.data_ptr(), result.numel() * result.element_size())
+            result = new_tensor(symbol["shape"], symbol["dtype"])
+            size = result.numel() * result.element_size()
+            self._device.read(name, result.data_ptr(), size)
         return result
 
     def _read_written(self, name):
@@ -489,7 +495,9 @@ class SambaSession(LazyParameters, SessionExtras):
             return None
 
     def read_tensor(self, name):
-        return SambaTensor(self._read(name))
+        result = self._read(name)
+        result.__class__ = SambaTensor
+        return result
 
     def write_tensor(self, name, values):
         self._write(name, values)
@@ -665,7 +673,7 @@ class SambaSession(LazyParameters, SessionExtras):
         calls from (included) to (not included). train=False: dropout is off in this run.
 
         ValueError, before anything runs: an unknown name, a shape or dtype that does not fit, an
-        unknown section. RuntimeError: no PEF, an input that never got values, a fault of the device.
+        unknown section. RuntimeError: no PEF, an input that never got values, a fault.
         """
         if isinstance(input_tensors, torch.nn.Module):  # some pass the model first
             given = [output_tensors, hyperparam_dict, data_parallel, reduce_on_rdu]
@@ -690,10 +698,7 @@ class SambaSession(LazyParameters, SessionExtras):
             not train,
         )
         for name, values in inputs:
-            with off():
-                self._device.write(
-                    name, DTYPE_NAMES[values.dtype], tuple(values.shape), values.data_ptr()
-                )
+            self._send(name, values)
         missing = self._device.check(*request)
         if missing is not None:
             raise RuntimeError(
@@ -721,7 +726,7 @@ class SambaSession(LazyParameters, SessionExtras):
                         f"an input has no name (sn_name); the PEF has {', '.join(known)}"
                     )
                 raise ValueError(unknown("input", name, known))
-            result.append((name, self._checked(name, values_of(tensor))))
+            result.append((name, self._checked(name, data_of(tensor))))
         return result
 
     def _input_name(self, key, tensor):
@@ -850,6 +855,33 @@ def compiler_options(known, trains):
         "mapping": get("mapping"),
         "inference": "false" if trains else None,
     }
+
+
+# Types of which numpy makes memory that becomes a tensor without a kernel of torch.
+NUMPY = {
+    "f32": numpy.float32,
+    "f16": numpy.float16,
+    "i8": numpy.int8,
+    "ui8": numpy.uint8,
+    "i16": numpy.int16,
+    "i32": numpy.int32,
+    "i64": numpy.int64,
+}
+
+
+def new_tensor(shape, dtype):
+    """A host tensor whose values are not set yet."""
+    kind = NUMPY.get(dtype)
+    if kind is None:
+        return torch.empty(shape, dtype=DTYPES[dtype])
+    return torch.from_dlpack(numpy.empty(shape, kind))
+
+
+def data_of(tensor):
+    """A tensor that has data; a tensor without makes values, which it does not keep."""
+    if isinstance(tensor, SambaTensor) and not tensor.has_data:
+        return tensor.make_values()
+    return tensor
 
 
 def values_of(tensor):

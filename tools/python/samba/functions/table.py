@@ -1,9 +1,9 @@
 """The function table: which functions of torch can be traced, and how each is built of operators.
 
 A row is a Python function `build(t, ...)` with the arguments of the torch function; t is the
-tracer, whose `op` makes operators. It returns values (or traced tensors, when it is written in functions of
-torch itself). One row serves torch.NAME, Tensor.NAME, torch.nn.functional.NAME and what else has
-the name, and NAME_ in place."""
+tracer, whose `op` makes operators. It returns values (or traced tensors, when it is written in
+functions of torch itself). One row serves torch.NAME, Tensor.NAME, torch.nn.functional.NAME and
+what else has the name, and NAME_ in place."""
 import torch
 import torch.nn.functional
 
@@ -96,7 +96,8 @@ QUESTIONS = set()
 for _name in (
     "dim ndimension size numel nelement stride is_contiguous is_floating_point is_complex "
     "is_signed element_size __len__ __hash__ is_inference is_conj is_neg storage_offset "
-    "get_device has_names is_same_size retain_grad _is_view is_shared result_type can_cast is_set_to __format__"
+    "get_device has_names is_same_size retain_grad _is_view is_shared result_type can_cast "
+    "is_set_to __format__"
 ).split():
     QUESTIONS.update(functions_named(_name))
 GETTER = type(torch.Tensor.shape.__get__)
@@ -115,6 +116,13 @@ def name_of(function):
     name = getattr(function, "__name__", str(function))
     if isinstance(function, GETTER):
         return f"Tensor.{getattr(function.__self__, '__name__', name)}"
+    for prefix, space in (
+        ("linalg_", torch.linalg),
+        ("fft_", torch.fft),
+        ("special_", torch.special),
+    ):
+        if name.startswith(prefix) and hasattr(space, name[len(prefix) :]):
+            return f"torch.{prefix[:-1]}.{name[len(prefix):]}"
     for label, space in (
         ("torch", torch),
         ("Tensor", torch.Tensor),
