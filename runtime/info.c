@@ -58,7 +58,7 @@ static SambaTensorInfo describeTensor(SambaLoadedPef *loaded, uint32_t symbol) {
                            .rank = record->dims_count,
                            .dims = sambaSymbolDims(loaded, symbol),
                            .requires_grad = record->flags & SAMBA_PEF_REQUIRES_GRAD,
-                           .fast_access = record->flags & SAMBA_PEF_FAST_ACCESS,
+                           .fast_access = loaded->fast[symbol],
                            .gradient = nameOf(pef, record->grad_symbol),
                            .update_of = nameOf(pef, record->update_of),
                            .has_init = record->init != SAMBA_PEF_INIT_NONE,

@@ -2,7 +2,7 @@
 #include "runtime/clock.h"
 #include "runtime/run_plan.h"
 #include "runtime/session.h"
-#include "runtime/values.h"
+#include "runtime/tensors.h"
 
 #include <stdlib.h>
 
@@ -129,29 +129,109 @@ static bool hasOptimizer(const SambaPef *pef, const uint32_t *calls, uint32_t co
   return false;
 }
 
-SambaStatus sambaSessionRun(SambaSession *session, const SambaRunOptions *options,
-                            void (*progress)(void *user, uint32_t done, uint32_t total),
-                            void *user) {
-  static const SambaRunOptions everything = {0};
-  const uint64_t *argins = NULL;
+/* ---- What goes in and comes out ---- */
+
+static SambaStatus findTensor(const SambaLoadedPef *loaded, const char *role,
+                              const SambaTensor *tensor, uint32_t *out_symbol) {
+  SambaStringRef name = sambaTensorGetName(tensor);
+  if (!name.size)
+    return sambaStatusMake(
+        SAMBA_INVALID, "an %s of the run has no name; give it that of a tensor of the PEF", role);
+  return sambaStatusAnnotate(sambaFindSymbol(loaded, name, out_symbol), "%s", role);
+}
+
+static SambaStatus prepareInputs(SambaLoadedPef *loaded, const SambaRunOptions *options,
+                                 SambaOutgoing *inputs) {
+  for (uint32_t i = 0; i < options->input_count; ++i) {
+    uint32_t symbol;
+    if (!options->inputs[i])
+      continue;
+    SAMBA_RETURN_IF_ERROR(findTensor(loaded, "input", options->inputs[i], &symbol));
+    SAMBA_RETURN_IF_ERROR(sambaOutgoingPrepare(loaded, symbol, options->inputs[i], &inputs[i]));
+  }
+  return NULL;
+}
+
+static SambaStatus checkOutputs(SambaLoadedPef *loaded, const SambaRunOptions *options) {
+  for (uint32_t i = 0; i < options->output_count; ++i) {
+    uint32_t symbol;
+    if (!options->outputs[i])
+      continue;
+    SAMBA_RETURN_IF_ERROR(findTensor(loaded, "output", options->outputs[i], &symbol));
+    SAMBA_RETURN_IF_ERROR(sambaCheckTensor(loaded, symbol, options->outputs[i]));
+  }
+  return NULL;
+}
+
+static SambaStatus writeInputs(SambaLoadedPef *loaded, const SambaRunOptions *options,
+                               const SambaOutgoing *inputs) {
+  for (uint32_t i = 0; i < options->input_count; ++i)
+    if (options->inputs[i])
+      SAMBA_RETURN_IF_ERROR(sambaWriteValues(loaded, inputs[i].symbol, &inputs[i].data));
+  return NULL;
+}
+
+static SambaStatus readOutputs(SambaLoadedPef *loaded, const SambaRunOptions *options) {
+  for (uint32_t i = 0; i < options->output_count; ++i) {
+    uint32_t symbol;
+    if (!options->outputs[i])
+      continue;
+    SAMBA_RETURN_IF_ERROR(findTensor(loaded, "output", options->outputs[i], &symbol));
+    SAMBA_RETURN_IF_ERROR(sambaReadTensor(loaded, symbol, options->outputs[i], true));
+  }
+  return NULL;
+}
+
+/* ---- A run ---- */
+
+typedef struct {
+  const SambaRunOptions *options;
+  void (*progress)(void *user, uint32_t done, uint32_t total);
+  void *user;
   uint32_t *calls, count;
+  const uint64_t *argins;
+  SambaOutgoing *inputs;
+} Run;
 
-  options = options ? options : &everything;
-  SAMBA_RETURN_IF_ERROR(sambaSessionPlanRun(session, &options->order, &calls, &count));
-  SambaLoadedPef *loaded = session->loaded;
-  SambaStatus status = bindHyperparameters(loaded, options, calls, count, &argins);
-
+static SambaStatus launchAll(SambaLoadedPef *loaded, const Run *run) {
+  SambaStatus status = NULL;
   double start = sambaClockNow();
   double cpu = sambaClockRead(CLOCK_PROCESS_CPUTIME_ID);
-  for (uint32_t i = 0; i < count && !status; ++i) {
-    if (progress)
-      progress(user, i, count);
-    status = launch(loaded, calls[i], argins);
+  for (uint32_t i = 0; i < run->count && !status; ++i) {
+    if (run->progress)
+      run->progress(run->user, i, run->count);
+    status = launch(loaded, run->calls[i], run->argins);
   }
 
   loaded->report.simulate_seconds += sambaClockNow() - start;
   loaded->report.simulate_cpu_seconds += sambaClockRead(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-  loaded->step += !status && hasOptimizer(loaded->pef, calls, count);
-  free(calls);
+  loaded->step += !status && hasOptimizer(loaded->pef, run->calls, run->count);
+  return status;
+}
+
+/* Everything that can be refused comes before the first write. */
+static SambaStatus runPlanned(SambaLoadedPef *loaded, Run *run) {
+  SAMBA_RETURN_IF_ERROR(prepareInputs(loaded, run->options, run->inputs));
+  SAMBA_RETURN_IF_ERROR(checkOutputs(loaded, run->options));
+  SAMBA_RETURN_IF_ERROR(
+      bindHyperparameters(loaded, run->options, run->calls, run->count, &run->argins));
+  SAMBA_RETURN_IF_ERROR(writeInputs(loaded, run->options, run->inputs));
+  SAMBA_RETURN_IF_ERROR(launchAll(loaded, run));
+  return readOutputs(loaded, run->options);
+}
+
+SambaStatus sambaSessionRun(SambaSession *session, const SambaRunOptions *options,
+                            void (*progress)(void *user, uint32_t done, uint32_t total),
+                            void *user) {
+  static const SambaRunOptions everything = {0};
+  Run run = {.options = options ? options : &everything, .progress = progress, .user = user};
+  SAMBA_RETURN_IF_ERROR(sambaSessionPlanRun(session, &run.options->order, &run.calls, &run.count));
+
+  run.inputs = sambaAllocateZeroed(run.options->input_count, sizeof *run.inputs);
+  SambaStatus status = runPlanned(session->loaded, &run);
+  for (uint32_t i = 0; i < run.options->input_count; ++i)
+    sambaOutgoingFree(&run.inputs[i]);
+  free(run.inputs);
+  free(run.calls);
   return status;
 }

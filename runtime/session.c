@@ -1,5 +1,5 @@
-/* Sessions: their PEF, and the device that holds it; see session.h. Values are in values.c, runs in
- * run.c, descriptions in info.c. */
+/* Sessions: their PEF, and the device that holds it; see session.h. Values are in values.c
+ * and tensors.c, the tensors of a trace in traced.c, runs in run.c, descriptions in info.c. */
 #include "runtime/session.h"
 
 #include "backend/pef/container/reader.h"
@@ -15,13 +15,18 @@ static void destroyLoaded(SambaLoadedPef *loaded) {
     return;
   if (loaded->device)
     loaded->device->functions->destroy(loaded->device);
-  sambaPefDestroy(loaded->pef);
   sambaArenaDestroy(&loaded->arena);
   sambaHyperparametersFree(&loaded->hyperparameters);
   sambaStringMapFree(&loaded->names);
+  for (uint32_t s = 0; loaded->traced && s < loaded->pef->symbols_count; ++s)
+    sambaTensorRelease(loaded->traced[s]);
+  free(loaded->traced);
+  free(loaded->forgotten);
+  free(loaded->fast);
   free(loaded->set);
   free(loaded->dims);
   free(loaded->sections);
+  sambaPefDestroy(loaded->pef);
   free(loaded);
 }
 
@@ -35,8 +40,15 @@ static void describe(SambaLoadedPef *loaded, uint64_t seed) {
   const SambaPef *pef = loaded->pef;
   loaded->set = sambaAllocateZeroed(pef->symbols_count, sizeof *loaded->set);
   loaded->dims = sambaAllocateZeroed(pef->symbols_count, sizeof *loaded->dims);
-  for (uint32_t s = 0; s < pef->symbols_count; ++s) /* of two names the first, as in a file */
-    sambaStringMapInsert(&loaded->names, pef->symbols[s].name, s, NULL);
+  loaded->traced = sambaAllocateZeroed(pef->symbols_count, sizeof *loaded->traced);
+  loaded->forgotten = sambaAllocateZeroed(pef->symbols_count, sizeof *loaded->forgotten);
+  loaded->fast = sambaAllocateZeroed(pef->symbols_count, sizeof *loaded->fast);
+  for (uint32_t s = 0; s < pef->symbols_count; ++s) {
+    const SambaPefSymbol *symbol = &pef->symbols[s];
+    sambaStringMapInsert(&loaded->names, symbol->name, s, NULL);
+    loaded->fast[s] =
+        symbol->kind == SAMBA_PEF_SYMBOL_INPUT || symbol->flags & SAMBA_PEF_FAST_ACCESS;
+  }
 
   sambaHyperparametersInitialize(&loaded->hyperparameters, pef, seed);
   loaded->sections = sambaAllocateZeroed(pef->sections_count, sizeof *loaded->sections);

@@ -15,6 +15,9 @@ typedef struct SambaLoadedPef {
   SambaStringMap names; /* of symbols */
   bool *set;            /* per symbol: a value was given */
   int64_t **dims;       /* per symbol: its shape, NULL until somebody asks */
+  SambaTensor **traced; /* per symbol: the host tensor that is remembered; NULL: none */
+  bool *forgotten;      /* per symbol: no host tensor is wanted */
+  bool *fast;           /* per symbol: transfers use locked memory */
   SambaHyperparameters hyperparameters;
   uint64_t step;
   bool forward_only; /* the model was traced without what trains it */

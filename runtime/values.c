@@ -71,12 +71,18 @@ static SambaStatus checkFits(const SambaPefSymbol *symbol, const uint8_t *values
   return NULL;
 }
 
+SambaStatus sambaCheckSymbolShape(SambaLoadedPef *loaded, uint32_t symbol,
+                                  const SambaHostData *data) {
+  const SambaPefSymbol *record = &loaded->pef->symbols[symbol];
+  bool fits = data->dtype == record->host_dtype || isNarrowed(record, data->dtype);
+  return fits && isSameShape(loaded, symbol, data) ? NULL : refuseShape(loaded, symbol, data);
+}
+
 SambaStatus sambaCheckValues(SambaLoadedPef *loaded, uint32_t symbol, const SambaHostData *data) {
   const SambaPefSymbol *record = &loaded->pef->symbols[symbol];
-  bool narrowed = isNarrowed(record, data->dtype);
-  if ((data->dtype != record->host_dtype && !narrowed) || !isSameShape(loaded, symbol, data))
-    return refuseShape(loaded, symbol, data);
-  return narrowed && loaded->device->holds_values ? checkFits(record, data->data) : NULL;
+  SAMBA_RETURN_IF_ERROR(sambaCheckSymbolShape(loaded, symbol, data));
+  bool narrowed = isNarrowed(record, data->dtype) && loaded->device->holds_values;
+  return narrowed ? checkFits(record, data->data) : NULL;
 }
 
 /* ---- Conversions ---- */
@@ -206,17 +212,4 @@ SambaStatus sambaSessionGetOutput(SambaSession *session, SambaStringRef name,
                                   .data = data,
                                   .bytes = sambaSymbolHostBytes(record)};
   return NULL;
-}
-
-SambaStatus sambaSessionReadTensors(SambaSession *session, uint32_t count,
-                                    const SambaStringRef *names, SambaHostTensor *out_tensors) {
-  SambaStatus status = NULL;
-  uint32_t done = 0;
-  while (done < count && !status) {
-    status = sambaSessionGetOutput(session, names[done], &out_tensors[done]);
-    done += !status;
-  }
-  for (uint32_t i = 0; status && i < done; ++i)
-    free(out_tensors[i].data);
-  return status;
 }

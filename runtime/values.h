@@ -18,8 +18,10 @@ SambaStatus sambaFindSymbol(const SambaLoadedPef *loaded, SambaStringRef name,
 /* Its shape, made once: a session may be asked thousands of times. */
 const int64_t *sambaSymbolDims(SambaLoadedPef *loaded, uint32_t symbol);
 
-/* Can the symbol take such data? Shape and dtype must be its own; i64 is taken for i32 and i16 too
- * when all values fit. Nothing is written. */
+/* Are shape and dtype the symbol's own? i64 is taken for i32 and i16 too. */
+SambaStatus sambaCheckSymbolShape(SambaLoadedPef *loaded, uint32_t symbol,
+                                  const SambaHostData *data);
+/* The same, and whether all values fit. Nothing is written. */
 SambaStatus sambaCheckValues(SambaLoadedPef *loaded, uint32_t symbol, const SambaHostData *data);
 /* Writes what was checked. A device that holds no values ignores the data. */
 SambaStatus sambaWriteValues(SambaLoadedPef *loaded, uint32_t symbol, const SambaHostData *data);

@@ -207,20 +207,20 @@ static void s055SeveralTensorsAtOnce(void **state) {
   RecordedPef *fixture = *state;
   const SambaStringRef names[] = {sambaStringRef("bn.mean"), sambaStringRef("fc.weight"),
                                   sambaStringRef("fc.bias")};
-  SambaHostTensor tensors[3];
+  SambaTensor *tensors[3];
   setTensor(fixture, "fc.weight", 10);
   setTensor(fixture, "bn.mean", 20);
   succeeded(sambaSessionReadTensors(fixture->session, 2, names, tensors));
-  assert_true(((const float *)tensors[0].data)[0] == 20);
-  assert_true(((const float *)tensors[1].data)[0] == 10);
+  assert_true(((const float *)sambaTensorGetDataPtr(tensors[0]))[0] == 20);
+  assert_true(((const float *)sambaTensorGetDataPtr(tensors[1]))[0] == 10);
 
-  /* Each reading is a copy of its own (S097): changing one changes nothing else. */
-  ((float *)tensors[0].data)[0] = -1;
-  free(tensors[0].data);
-  free(tensors[1].data);
+  /* Each reading is a copy of its own (T097): changing one changes nothing else. */
+  ((float *)sambaTensorGetDataPtr(tensors[0]))[0] = -1;
+  sambaTensorRelease(tensors[0]);
+  sambaTensorRelease(tensors[1]);
   succeeded(sambaSessionReadTensors(fixture->session, 1, names, tensors));
-  assert_true(((const float *)tensors[0].data)[0] == 20);
-  free(tensors[0].data);
+  assert_true(((const float *)sambaTensorGetDataPtr(tensors[0]))[0] == 20);
+  sambaTensorRelease(tensors[0]);
 
   /* The third has no value: what was read before it is freed. */
   refusedWith(sambaSessionReadTensors(fixture->session, 3, names, tensors), "nobody wrote symbol");

@@ -241,27 +241,27 @@ static void dropoutDraws(void **state) {
   SambaSession *session = openTrace(trace, false);
 
   for (int step = 0; step < 3; ++step) {
-    SambaHostTensor seen[2];
+    SambaTensor *seen[2];
     SambaStringRef names[] = {sambaStringRef("y"), sambaStringRef("w__grad")};
     if (step == 2)
       fine(sambaHyperparametersSet(sambaSessionGetHyperparameters(session), 1,
                                    &(SambaHyperparameter){sambaStringRef("drop__p"), 0}));
     run(session);
     fine(sambaSessionReadTensors(session, 2, names, seen));
-    const float *kept = seen[0].data;
+    const float *kept = sambaTensorGetDataPtr(seen[0]);
     int zeros = 0;
     for (int i = 0; i < count; ++i) {
       assert_true(kept[i] == 0 || kept[i] == (step == 2 ? 1.0f : 2.0f));
       zeros += kept[i] == 0;
     }
-    assert_memory_equal(kept, seen[1].data, sizeof last);
+    assert_memory_equal(kept, sambaTensorGetDataPtr(seen[1]), sizeof last);
     if (step == 2)
       assert_int_equal(zeros, 0);
     else /* half of them, within five standard errors of a fair coin */
       assert_in_range(zeros, count / 2 - 56, count / 2 + 56);
     assert_memory_not_equal(kept, last, sizeof last);
     memcpy(last, kept, sizeof last);
-    free(seen[0].data), free(seen[1].data);
+    sambaTensorRelease(seen[0]), sambaTensorRelease(seen[1]);
   }
   sambaSessionClose(session);
 }

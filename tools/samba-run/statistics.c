@@ -101,10 +101,16 @@ SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session) 
   cJSON_AddNumberToObject(root, "host_read_bytes", (double)activity->host_read_bytes);
   cJSON_AddNumberToObject(root, "host_write_bytes", (double)activity->host_write_bytes);
   cJSON_AddNumberToObject(root, "calls", (double)report.calls);
+  cJSON_AddNumberToObject(root, "host_to_device_bytes",
+                          (double)report.transfers.host_to_device_bytes);
+  cJSON_AddNumberToObject(root, "device_to_host_bytes",
+                          (double)report.transfers.device_to_host_bytes);
+  cJSON_AddNumberToObject(root, "conversions", (double)report.transfers.conversions);
   for (uint32_t s = 0; s < report.section_count; ++s)
     cJSON_AddItemToArray(sections, sectionOf(session, &report.sections[s]));
   cJSON_AddItemToObject(root, "sections", sections);
   cJSON_AddNumberToObject(host, "load_s", report.load_seconds);
+  cJSON_AddNumberToObject(host, "transfer_s", report.transfers.seconds);
   cJSON_AddNumberToObject(host, "jit_programs", (double)report.device.compiled_programs);
   cJSON_AddNumberToObject(host, "jit_s", report.device.compile_seconds);
 

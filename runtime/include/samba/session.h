@@ -231,10 +231,98 @@ SAMBA_EXPORT bool sambaSessionSkipInput(SambaSession *session, SambaStringRef na
 SAMBA_EXPORT SambaStatus sambaSessionGetOutput(SambaSession *session, SambaStringRef name,
                                                SambaHostTensor *out_tensor);
 
+/* ---- Values as tensors ----
+ *
+ * On the host a tensor has data and a gradient of its own; nothing goes over by itself. Names tell
+ * which tensors belong together. Each of these functions moves whole tensors: the report counts
+ * them. Tensors without data cannot be written, lazy ones are made for it and stay lazy. */
+
+/* What the device holds, as a new tensor with data of its own. */
+SAMBA_EXPORT SambaStatus sambaSessionReadTensor(SambaSession *session, SambaStringRef name,
+                                                SambaTensor **out_tensor);
 /* Several at once, in the order of the names: all of them or none. */
 SAMBA_EXPORT SambaStatus sambaSessionReadTensors(SambaSession *session, uint32_t count,
                                                  const SambaStringRef *names,
-                                                 SambaHostTensor *out_tensors);
+                                                 SambaTensor **out_tensors);
+/* Into a tensor of the same shape and type. in_place: into the memory that it shares with others,
+ * if it has data; otherwise it gets memory of its own. */
+SAMBA_EXPORT SambaStatus sambaSessionReadInto(SambaSession *session, SambaStringRef name,
+                                              SambaTensor *tensor, bool in_place);
+/* Writes data of the shape and type that sambaSessionSetInput takes. */
+SAMBA_EXPORT SambaStatus sambaSessionWriteTensor(SambaSession *session, SambaStringRef name,
+                                                 SambaTensor *tensor);
+/* The same for the gradient of the tensor of that name. Only what was compiled for training with
+ * requires_grad, and losses, have one; the error says which rule it breaks. */
+SAMBA_EXPORT SambaStatus sambaSessionReadGrad(SambaSession *session, SambaStringRef name,
+                                              SambaTensor **out_tensor);
+SAMBA_EXPORT SambaStatus sambaSessionWriteGrad(SambaSession *session, SambaStringRef name,
+                                               SambaTensor *tensor);
+
+/* The same by the name of a tensor; its host data are not touched. */
+SAMBA_EXPORT SambaStatus sambaTensorCopyFromDevice(const SambaTensor *tensor, SambaSession *session,
+                                                   SambaTensor **out_value);
+SAMBA_EXPORT SambaStatus sambaTensorCopyToDevice(const SambaTensor *tensor, SambaSession *session,
+                                                 SambaTensor *value);
+SAMBA_EXPORT SambaStatus sambaTensorCopyGradFromDevice(const SambaTensor *tensor,
+                                                       SambaSession *session,
+                                                       SambaTensor **out_value);
+SAMBA_EXPORT SambaStatus sambaTensorCopyGradToDevice(const SambaTensor *tensor,
+                                                     SambaSession *session, SambaTensor *value);
+
+/* Data and gradient of the host go to the device. A gradient that one of them does not have is left
+ * out. */
+SAMBA_EXPORT SambaStatus sambaTensorToDevice(SambaTensor *tensor, SambaSession *session);
+/* Data and gradient of the device come to the host (in_place as above). A gradient that nothing has
+ * computed yet is left out. */
+SAMBA_EXPORT SambaStatus sambaTensorToHost(SambaTensor *tensor, SambaSession *session,
+                                           bool in_place);
+
+/* ---- The tensors of a trace ----
+ *
+ * A session remembers a host tensor for each name: those of the model that was traced. */
+
+/* The tensor of that name; nothing is read from the device. When none was given, an empty one of
+ * that shape and type, which is remembered. An unknown name is refused with the one most like it.
+ */
+SAMBA_EXPORT SambaStatus sambaSessionGetTensor(SambaSession *session, SambaStringRef name,
+                                               SambaTensor **out_tensor);
+/* Remembers another tensor of the same shape and type under that name; NULL: the name is forgotten,
+ * and sambaSessionGetTensor refuses it. Nothing goes to the device yet. */
+SAMBA_EXPORT SambaStatus sambaSessionUpdateTensor(SambaSession *session, SambaStringRef name,
+                                                  SambaTensor *tensor);
+/* Writes all tensors that are remembered and have data, or can make them. */
+SAMBA_EXPORT SambaStatus sambaSessionTransferTraced(SambaSession *session);
+
+typedef enum { SAMBA_SYNC_TO_HOST, SAMBA_SYNC_TO_DEVICE } SambaSyncDirection;
+/* Moves all tensors of the kinds whose bits `1 << kind` are set: buffers alone, or weights, buffers
+ * and optimizer state. To the host: in_place as above; names that were forgotten are left out. To
+ * the device: those that are remembered and have data, or can make them. */
+SAMBA_EXPORT SambaStatus sambaSessionSync(SambaSession *session, SambaSyncDirection direction,
+                                          uint32_t kinds, bool in_place);
+
+/* Whether transfers of this tensor use memory that is locked for them; inputs do by themselves. */
+SAMBA_EXPORT SambaStatus sambaSessionGetFastAccess(const SambaSession *session, SambaStringRef name,
+                                                   bool *out_fast);
+SAMBA_EXPORT SambaStatus sambaSessionSetFastAccess(SambaSession *session, SambaStringRef name,
+                                                   bool fast);
+
+/* The gradients with which a backward pass begins. */
+typedef struct SambaOutputGradOptions {
+  /* Further tensors than the outputs that were given, whose gradients begin with ones. */
+  uint32_t extra_count;
+  const SambaStringRef *extra;
+  /* Gradients by the names of their outputs: they win over ones. */
+  uint32_t custom_count;
+  const SambaStringRef *custom_names;
+  SambaTensor *const *custom;
+  bool variable_batch; /* refused */
+} SambaOutputGradOptions;
+
+/* Writes the gradients of outputs: ones unless the options say otherwise. count 0: of all outputs.
+ * Outputs that are no losses have none and are left out. */
+SAMBA_EXPORT SambaStatus sambaSessionInitOutputGrads(SambaSession *session, uint32_t count,
+                                                     const SambaStringRef *outputs,
+                                                     const SambaOutputGradOptions *options);
 
 /* ---- Hyperparameters ---- */
 
@@ -286,6 +374,14 @@ typedef struct SambaRunOrder {
 /* What one run does: everything with what is stored when all is zero. */
 typedef struct SambaRunOptions {
   SambaRunOrder order;
+  /* Written before the run, found by their names; NULL is skipped. What is not given keeps its
+   * value on the device. */
+  uint32_t input_count;
+  SambaTensor *const *inputs;
+  /* Read after the run, found by their names, into memory that they share with others, if they have
+   * data; NULL is skipped. What is not read stays on the device. */
+  uint32_t output_count;
+  SambaTensor *const *outputs;
   /* Stored before the run, and kept for later ones. */
   uint32_t hyperparameter_count;
   const SambaHyperparameter *hyperparameters;

@@ -7,7 +7,7 @@ stats = json.load(open(sys.argv[1]))
 mode = sys.argv[2]
 top = (
     "version target cycles launch_cycles seconds flops dram_read_bytes dram_write_bytes calls"
-    " sections host"
+    " sections host host_to_device_bytes device_to_host_bytes conversions"
 )
 assert set(top.split()) <= set(stats), set(top.split()) - set(stats)
 section = stats["sections"][0]
@@ -17,12 +17,19 @@ fields = (
 )
 assert set(fields.split()) <= set(section), set(fields.split()) - set(section)
 host = {"load_s", "jit_s", "jit_programs", "simulate_s", "simulate_cpu_s", "anon_bytes"}
+host.add("transfer_s")
 assert host <= set(stats["host"])
 assert stats["target"] == "tiny" and stats["calls"] == 1 and len(stats["sections"]) == 1
 assert section["type"] == "FWD" and section["name"] == "scale" and section["layers"] == ["my/layer"]
 assert (section["pcus"], section["pmus"], section["ags"]) == (1, 0, 3)
 assert section["cycles"] == stats["cycles"] and section["launch_cycles"] == stats["launch_cycles"]
 assert stats["host"]["anon_bytes"] > 0 and stats["host"]["simulate_s"] >= 0
+# T105: what the program moved: x goes over unless nothing has values, y comes back when it is asked
+# for.
+transferred = {"full": 256 if len(sys.argv) <= 3 else 0, "values": 256}.get(mode, 0)
+assert stats["host_to_device_bytes"] == transferred
+assert stats["device_to_host_bytes"] == (256 if mode == "values" else 0)
+assert stats["conversions"] == 0 and (stats["host"]["transfer_s"] > 0) == (transferred > 0)
 clock = 1.2e9
 assert abs(stats["seconds"] - (stats["cycles"] + stats["launch_cycles"]) / clock) < 1e-12
 # Two tensors of 256 bytes in, one out; a multiplication and an addition per element.
