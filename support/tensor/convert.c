@@ -150,8 +150,8 @@ void sambaConvertRow(SambaDType from, const uint8_t *source, int64_t source_step
 /* ---- Numbers of the host ---- */
 
 SambaScalar sambaScalarLoad(SambaDType dtype, const void *data) {
-  double number;
-  int64_t integer;
+  double number = 0;
+  int64_t integer = 0;
   if (sambaDTypeIsFloatingPoint(dtype)) {
     loadFloats(dtype, data, 0, &number, 1);
     return sambaScalarFloat(number);
