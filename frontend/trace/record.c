@@ -13,8 +13,7 @@ uint32_t sambaTraceRecordLine(SambaTrace *trace, const char *line) {
   return (uint32_t)trace->lines.size - 1;
 }
 
-/* The first time at the end, later in its place. */
-static void setLine(SambaTrace *trace, uint32_t *line, SambaText *text) {
+void sambaTraceRecordSet(SambaTrace *trace, uint32_t *line, SambaText *text) {
   const char *content = sambaTextToArena(text, &trace->arena);
   if (*line == SAMBA_NO_INDEX)
     *line = sambaTraceRecordLine(trace, content);
@@ -40,7 +39,7 @@ void sambaTraceRecordArgument(SambaTrace *trace, SambaTraceArgumentState *argume
     appendRegion(trace, &text, tensor->region);
   if (tensor->requires_grad)
     sambaTextAppendC(&text, " requires_grad");
-  setLine(trace, &argument->line, &text);
+  sambaTraceRecordSet(trace, &argument->line, &text);
 }
 
 void sambaTraceRecordResult(SambaTrace *trace, SambaTraceResultState *result) {
@@ -50,7 +49,7 @@ void sambaTraceRecordResult(SambaTrace *trace, SambaTraceResultState *result) {
                   SAMBA_STRING_ARGS(shown), result->tensor->id);
   if (result->region.size)
     appendRegion(trace, &text, result->region);
-  setLine(trace, &result->line, &text);
+  sambaTraceRecordSet(trace, &result->line, &text);
 }
 
 /* One number belongs to the graph: x * 2 is another model than x * 3. Tables are data. */

@@ -7,6 +7,7 @@
 #include "frontend/trace/value.h"
 #include "support/base/memory.h"
 #include "support/container/string_map.h"
+#include "support/text/text.h"
 #include "support/text/trace_record.h"
 
 /* An argument; its attributes are written when the graph is finished. */
@@ -28,7 +29,9 @@ typedef struct SambaTraceResultState {
 typedef struct SambaTraceOptimizerState {
   const SambaOptimizerKind *kind;
   double values[SAMBA_SETTING_COUNT];
-  SambaStringRef group;
+  SambaStringRef prefix, group; /* as given; what stands before its hyperparameters */
+  const char *description;      /* for the record: kind, parameters and settings */
+  uint32_t line;                /* of the record */
   bool takes_rest; /* every weight that requires a gradient and that no other one has */
 } SambaTraceOptimizerState;
 
@@ -61,6 +64,8 @@ void sambaTraceAddResult(SambaTrace *trace, SambaStringRef name, const char *kin
 
 /* Appends a line, which must live as long as the trace; its number. */
 uint32_t sambaTraceRecordLine(SambaTrace *trace, const char *line);
+/* Moves the text into a line: a new one when it is SAMBA_NO_INDEX, else in its place. */
+void sambaTraceRecordSet(SambaTrace *trace, uint32_t *line, SambaText *text);
 /* Writes the line of an argument or result, again when it has one. */
 void sambaTraceRecordArgument(SambaTrace *trace, SambaTraceArgumentState *argument);
 void sambaTraceRecordResult(SambaTrace *trace, SambaTraceResultState *result);

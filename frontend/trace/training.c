@@ -228,15 +228,6 @@ SambaTraceValue *sambaTraceDropout(SambaTraceValue *x, double p) {
 
 /* ---- Optimizers ---- */
 
-static SambaStringRef freePrefix(SambaTrace *trace, const char *wanted) {
-  SambaStringRef prefix = sambaStringRefCopy(&trace->arena, sambaStringRef(wanted));
-  for (size_t i = 0; i < trace->optimizers.size; ++i)
-    if (sambaStringRefEqual(trace->optimizers.data[i].group, prefix))
-      return sambaStringRef(
-          sambaArenaFormat(&trace->arena, "%soptimizer_%zu.", wanted, trace->optimizers.size));
-  return prefix;
-}
-
 static SambaStatus takeParameter(SambaTrace *trace, uint32_t optimizer, uint32_t position,
                                  SambaTraceValue *tensor) {
   const char *kind = trace->optimizers.data[optimizer].kind->name;
@@ -257,16 +248,15 @@ static SambaStatus takeParameter(SambaTrace *trace, uint32_t optimizer, uint32_t
   return NULL;
 }
 
-/* "optimizer "head." = sgd(%1, %2) {nesterov = 0}". Settings that are bound at launch are left out:
- * they may differ from run to run. */
-static void recordOptimizer(SambaTrace *trace, const SambaTraceOptimizerState *optimizer,
-                            uint32_t count, SambaTraceValue *const *parameters) {
+/* "sgd(%1, %2) {nesterov = 0}". Settings that are bound at launch are left out: they may differ
+ * from run to run. */
+static const char *describeOptimizer(SambaTrace *trace, const SambaTraceOptimizerState *optimizer,
+                                     uint32_t count, SambaTraceValue *const *parameters) {
   const SambaOptimizerKind *kind = optimizer->kind;
-  SambaStringRef shown = sambaStringEscape(&trace->arena, optimizer->group);
   SambaText text = {0};
   bool any = false;
 
-  sambaTextFormat(&text, "optimizer %.*s = %s", SAMBA_STRING_ARGS(shown), kind->name);
+  sambaTextAppendC(&text, kind->name);
   for (uint32_t i = 0; i < count; ++i)
     sambaTextFormat(&text, "%s%%%u%s", i ? ", " : "(", parameters[i]->id,
                     i + 1 == count ? ")" : "");
@@ -279,12 +269,37 @@ static void recordOptimizer(SambaTrace *trace, const SambaTraceOptimizerState *o
     any = true;
   }
   sambaTextAppendC(&text, any ? "}" : "");
-  sambaTraceRecordLine(trace, sambaTextToArena(&text, &trace->arena));
+  return sambaTextToArena(&text, &trace->arena);
+}
+
+/* Gives the optimizer its place in the record: "optimizer "head." = sgd(%1, %2) {nesterov = 0}". */
+static void setGroup(SambaTrace *trace, SambaTraceOptimizerState *optimizer, SambaStringRef group) {
+  SambaStringRef shown = sambaStringEscape(&trace->arena, group);
+  SambaText text = {0};
+  optimizer->group = group;
+  sambaTextFormat(&text, "optimizer %.*s = %s", SAMBA_STRING_ARGS(shown), optimizer->description);
+  sambaTraceRecordSet(trace, &optimizer->line, &text);
+}
+
+/* Optimizers of one prefix get their numbers behind it, the first of them too: else "lr" would be
+ * the name of one hyperparameter and could not stand for all of them. */
+static void groupOptimizers(SambaTrace *trace, const char *prefix) {
+  uint32_t same = 0;
+  for (uint32_t i = 0; i < trace->optimizers.size; ++i)
+    same += sambaStringRefEqualC(trace->optimizers.data[i].prefix, prefix);
+  for (uint32_t i = 0; i < trace->optimizers.size; ++i) {
+    SambaTraceOptimizerState *optimizer = &trace->optimizers.data[i];
+    if (sambaStringRefEqualC(optimizer->prefix, prefix))
+      setGroup(trace, optimizer,
+               same == 1
+                   ? optimizer->prefix
+                   : sambaStringRef(sambaArenaFormat(&trace->arena, "%soptimizer_%u.", prefix, i)));
+  }
 }
 
 void sambaTraceAddOptimizer(SambaTrace *trace, const char *settings, const char *prefix,
                             uint32_t count, SambaTraceValue *const *parameters) {
-  SambaTraceOptimizerState optimizer = {.takes_rest = !count};
+  SambaTraceOptimizerState optimizer = {.takes_rest = !count, .line = SAMBA_NO_INDEX};
   if (trace->status)
     return;
   SambaStatus status =
@@ -294,15 +309,19 @@ void sambaTraceAddOptimizer(SambaTrace *trace, const char *settings, const char 
     return;
   }
 
-  optimizer.group = freePrefix(trace, prefix);
+  optimizer.prefix = sambaStringRefCopy(&trace->arena, sambaStringRef(prefix));
   uint32_t number = (uint32_t)trace->optimizers.size;
   sambaArrayAppend(&trace->optimizers, optimizer);
   for (uint32_t i = 0; i < count && !status; ++i)
     status = takeParameter(trace, number, i, parameters[i]);
-  if (status)
+  if (status) {
     sambaTraceFail(trace, sambaStatusAnnotate(status, "optimizer"));
-  else
-    recordOptimizer(trace, &optimizer, count, parameters);
+    return;
+  }
+
+  trace->optimizers.data[number].description =
+      describeOptimizer(trace, &optimizer, count, parameters);
+  groupOptimizers(trace, prefix);
 }
 
 void sambaTraceAccumulateGradients(SambaTrace *trace) { trace->accumulates = true; }

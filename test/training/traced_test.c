@@ -146,6 +146,8 @@ static void s022TwoOptimizers(void **state) {
   run(session);
   holds(session, "a", 3, (double[]){0.5 - 0.5 * 0.75, -0.5 * 2, -7.5 - 0.5 * 15.75});
   holds(session, "b", 3, (double[]){0.75, 1, -5.25});
+  second.value = 0.25;
+  fine(sambaHyperparametersSet(sambaSessionGetHyperparameters(session), 1, &second));
   SambaHyperparameter all = {sambaStringRef("lr"), 0};
   fine(sambaHyperparametersSet(sambaSessionGetHyperparameters(session), 1, &all));
   run(session);

@@ -55,8 +55,9 @@ SAMBA_EXPORT SambaTraceValue *sambaTraceDropout(SambaTraceValue *x, double p);
 /* Trains weights by "KIND,KEY=NUMBER,..", as samba-compile --optimizer takes it. No parameters: all
  * weights that require a gradient and that no other optimizer has. A parameter that requires no
  * gradient when the graph is finished stays as it is. `prefix` stands before the names of the
- * hyperparameters: "head." makes head.lr; a taken one gets the optimizer's number, so that each
- * optimizer has hyperparameters of its own. A group of parameters is one optimizer. */
+ * hyperparameters: "head." makes head.lr. Optimizers of one prefix get their numbers behind it,
+ * optimizer_0.lr and optimizer_1.lr, so that each has hyperparameters of its own and `lr` sets all.
+ * A group of parameters is one optimizer. */
 SAMBA_EXPORT void sambaTraceAddOptimizer(SambaTrace *trace, const char *settings,
                                          const char *prefix, uint32_t count,
                                          SambaTraceValue *const *parameters);

@@ -269,13 +269,14 @@ static void s022SeveralOptimizers(void **state) {
 
   SambaTraceRecord record = *sambaTraceGetRecord(model.trace);
   assert_string_equal(record.lines[record.line_count - 2],
-                      "optimizer \"\" = sgd(%1, %6) {nesterov = 0}");
+                      "optimizer \"optimizer_0.\" = sgd(%1, %6) {nesterov = 0}");
   assert_string_equal(record.lines[record.line_count - 1],
                       "optimizer \"optimizer_1.\" = sgd(%2) {nesterov = 0}");
   SambaText text = finish(model.trace);
   has(&text, "samba.name = \"a\", samba.requires_grad = true}");
   has(&text, "samba.name = \"b\", samba.optimizer = 1 : i64, samba.requires_grad = true}");
   has(&text, "samba.name = \"frozen\", samba.requires_grad = false}");
+  has(&text, "#samba.optimizer<\"sgd\", group = \"optimizer_0.\", lr = 1.000000e-01");
   has(&text, "#samba.optimizer<\"sgd\", group = \"optimizer_1.\", lr = 2.000000e-01");
   sambaTextFree(&text);
 }
