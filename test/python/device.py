@@ -19,8 +19,8 @@ class Function(torch.nn.Module):
         return self.function(*inputs)
 
 
-def relative(a, b):
-    """The L2 distance of two tensors, as a share of the second one's length."""
+def relative(a, b, least=1e-12):
+    """The L2 distance of two tensors, as a share of the second one's length or of `least`."""
     a, b = samba.to_torch(a).detach().double(), samba.to_torch(b).detach().double()
     if a.shape != b.shape:
         raise AssertionError(f"shapes {tuple(a.shape)} and {tuple(b.shape)}")
@@ -28,7 +28,7 @@ def relative(a, b):
     odd = ~same & ~((a == b) | (a.isnan() & b.isnan()))
     if bool(odd.any()):
         raise AssertionError("infinities or NaNs differ")
-    return float((a - b)[same].norm() / max(float(b[same].norm()), 1e-12))
+    return float((a - b)[same].norm() / max(float(b[same].norm()), least))
 
 
 def compile_and_trace(model, inputs, optimizers=None, **options):
@@ -73,6 +73,23 @@ def check_function(function, inputs, gradients=True, tolerance=1e-5):
     return worst
 
 
+def check_inference(model, inputs, tolerance=1e-4):
+    """Compiles a model in evaluation mode for inference; its outputs must be PyTorch's."""
+    model = copy.deepcopy(model).eval()
+    with torch.no_grad():
+        expected = samba.session.flatten_outputs(model(*[x.clone() for x in inputs]))
+    samba.from_torch_model_(model)
+    named = [samba.from_torch_tensor(x.clone(), name=f"x{i}") for i, x in enumerate(inputs)]
+    outputs, _ = compile_and_trace(model, named)
+    if set(samba.session.get_section_types()) != {"FWD"}:
+        raise AssertionError("an inference PEF has more than forward sections")
+    got = samba.session.run(named, outputs)
+    distances = {f"out{i}": relative(d, e) for i, (d, e) in enumerate(zip(got, expected))}
+    bad = {name: d for name, d in distances.items() if not d <= tolerance}
+    if bad:
+        raise AssertionError(f"inference, more than {tolerance:.2g}: {bad}")
+
+
 def check_model(model, inputs, tolerance=1e-4, step=True):
     """Trains a model for one step on the device and in PyTorch: outputs, gradients of inputs and
     parameters, new parameters, buffers. The outputs' gradients are random numbers."""
@@ -98,9 +115,12 @@ def check_model(model, inputs, tolerance=1e-4, step=True):
     for x, h in zip(named, host):
         if h.grad is not None:
             distances[f"{x.sn_name}__grad"] = relative(x.sn_grad, h.grad)
+    # A bias before a batch norm has a gradient of nothing but rounding errors.
+    lengths = [float(q.grad.norm()) for q in twin.parameters() if q.grad is not None]
     for (name, p), q in zip(model.named_parameters(), twin.parameters()):
         if q.grad is not None:
-            distances[f"gradient of {name}"] = relative(p.sn_grad, q.grad)
+            least = max(1e-2 * max(lengths), 1e-12)
+            distances[f"gradient of {name}"] = relative(p.sn_grad, q.grad, least)
     if optimizer:
         reference.step()
         samba.session.to_cpu(model)

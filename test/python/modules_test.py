@@ -1,5 +1,5 @@
-"""Module classes of torch.nn, traced, compiled for training and run for one step, against PyTorch:
-outputs, gradients of inputs and parameters, new parameters, buffers. G001 G009."""
+"""Module classes of torch.nn, traced, compiled for inference and for training, and run for one step,
+against PyTorch: outputs, gradients of inputs and parameters, new parameters, buffers. G001 G009."""
 import os
 import sys
 import unittest
@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from device import check_model  # noqa: E402
+from device import check_inference, check_model  # noqa: E402
 
 
 def numbers(*shape):
@@ -22,6 +22,7 @@ flat, row, image, volume = (
     numbers(1, 2, 4, 4, 4),
 )
 sequence = numbers(5, 2, 6)
+signs = torch.where(numbers(4, 6) > 0, 1, -1)
 ids = torch.tensor([[0, 3, 2], [4, 1, 0]])
 
 CASES = {
@@ -133,10 +134,49 @@ CASES = {
     "BCEWithLogitsLoss": (nn.BCEWithLogitsLoss, flat, (flat * 2 - 1).sigmoid()),
     "KLDivLoss": (lambda: nn.KLDivLoss(reduction="batchmean"), flat, flat.softmax(-1)),
     "TripletMarginLoss": (nn.TripletMarginLoss, flat, flat * 2, flat - 1),
+    "BCELoss": (lambda: Squashed(nn.BCELoss()), flat, (flat * 2 - 1).sigmoid()),
+    "PoissonNLLLoss": (nn.PoissonNLLLoss, flat, (flat * 2).exp()),
+    "GaussianNLLLoss": (nn.GaussianNLLLoss, flat, flat * 2, flat.exp()),
+    "SoftMarginLoss": (lambda: Signed(nn.SoftMarginLoss()), flat, signs),
+    "MarginRankingLoss": (lambda: Signed(nn.MarginRankingLoss(0.3)), flat, flat * 2, signs),
+    "HingeEmbeddingLoss": (lambda: Signed(nn.HingeEmbeddingLoss()), flat, signs),
+    "CosineEmbeddingLoss": (
+        lambda: Signed(nn.CosineEmbeddingLoss(0.1)),
+        flat,
+        numbers(6, 4).t(),
+        signs[:, 0],
+    ),
+    "CrossEntropySmooth": (
+        lambda: nn.CrossEntropyLoss(label_smoothing=0.1),
+        flat,
+        torch.tensor([0, 5, 2, 1]),
+    ),
     "Dropout": (lambda: nn.Sequential(nn.Linear(6, 3), nn.Dropout(0.0)), flat),
     "ChannelDropout": (lambda: nn.Sequential(nn.Conv2d(4, 2, 1), nn.Dropout2d(0.0)), image),
     "WeightTying": (lambda: Tied(), ids),
 }
+
+
+class Squashed(nn.Module):
+    """A loss of probabilities."""
+
+    def __init__(self, loss):
+        super().__init__()
+        self.loss = loss
+
+    def forward(self, x, target):
+        return self.loss(torch.sigmoid(x), target)
+
+
+class Signed(nn.Module):
+    """A loss whose last input says 1 or -1."""
+
+    def __init__(self, loss):
+        super().__init__()
+        self.loss = loss
+
+    def forward(self, *inputs):
+        return self.loss(*inputs[:-1], inputs[-1].float())
 
 
 class Self(nn.Module):
@@ -169,7 +209,9 @@ class ModulesTest(unittest.TestCase):
 def method(name, make, inputs):
     def test(self):
         torch.manual_seed(3)
-        check_model(make(), inputs)
+        model = make()
+        check_inference(model, inputs)
+        check_model(model, inputs)
 
     test.__doc__ = name
     return test
