@@ -273,6 +273,11 @@ def is_float(kwargs):
     return dtype.is_floating_point
 
 
+def is_samba_tensor(value):
+    """Whether a value is a SambaTensor, which looks after itself."""
+    return hasattr(type(value), "sn_name")
+
+
 class LazyMode(TorchFunctionMode):
     """Records what torch would compute; see the top of this file."""
 
@@ -287,7 +292,8 @@ class LazyMode(TorchFunctionMode):
         name, access = name_of_function(function)
         if name in FACTORIES and is_lazy_factory(name, args, kwargs) and in_constructor():
             return self.made(function, name, args, kwargs)
-        if any(record_of(leaf) for leaf in flat((args, kwargs))):
+        leaves = list(flat((args, kwargs)))
+        if any(map(record_of, leaves)) and not any(map(is_samba_tensor, leaves)):
             return self.of_lazy(function, name, access, args, kwargs)
         return function(*args, **kwargs)
 

@@ -38,7 +38,17 @@ def from_torch_model_(model, parent_module_prefix=None):
             continue
         seen.add(id(parameter))
         convert(parameter, parameter_name(path, model, parent_module_prefix))
+    make_buffers(model, parent_module_prefix)
     return model
+
+
+def make_buffers(model, prefix=None):
+    """Buffers that lazy mode left without data get their values: they are no parameters."""
+    for path, table, key in paths_of(model, "_buffers"):
+        materializer = None if table[key] is None else materializer_of(table[key])
+        if materializer is not None:
+            materializer.set_name(parameter_name(path, model, prefix))
+            table[key] = materializer.values()
 
 
 def convert(parameter, name):

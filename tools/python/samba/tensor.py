@@ -406,8 +406,8 @@ def wants_tensor(function):
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return False
-    needed = [p for p in parameters if p.default is p.empty and p.kind <= p.POSITIONAL_OR_KEYWORD]
-    return len(needed) == 2 and not any(p.kind == p.VAR_POSITIONAL for p in parameters)
+    positional = [p for p in parameters if p.kind <= p.POSITIONAL_OR_KEYWORD]
+    return len(positional) == 2 and not any(p.kind == p.VAR_POSITIONAL for p in parameters)
 
 
 # ---- Computing on the host ----
@@ -513,6 +513,18 @@ def widened(func, args, kwargs):
         return wrap(func(*args, **{k: wide(stored(v)) for k, v in kwargs.items()}))
 
 
+def copy_into(func, args, kwargs):
+    """copy_: a tensor without data gets some (load_state_dict of a lazy model)."""
+    tensor, values = args[0], args[1]
+    with off():
+        if isinstance(tensor, SambaTensor) and not tensor.has_data:
+            new = torch.empty(tensor.shape, dtype=tensor.dtype)
+            tensor.keep(new.copy_(plain(values).detach()))
+        else:
+            func(stored(tensor), stored(values), *args[2:], **kwargs)
+    return tensor
+
+
 def check_index(index):
     """The index as torch takes it: float indices as integers. IndexError, NotImplementedError."""
     parts = list(index) if isinstance(index, tuple) else [index]
@@ -560,6 +572,7 @@ EAGER = {
     SET_DATA: set_data,
     torch.Tensor.__getitem__: get_item,
     torch.Tensor.__setitem__: set_item,
+    torch.Tensor.copy_: copy_into,
     **{
         function: widened
         for function in (
