@@ -7,11 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Hops from a unit to the next before they are placed. Placed sections of seven test models (2274
- * streams with one end; `samba-objdump --placement`) have 6 in the mean, and nine in ten at most
- * 12; the slowest path decides. */
-static const double assumedHops = 10;
-
 SambaSectionNeeds sambaSectionCount(const SambaSection *section) {
   SambaSectionNeeds needs = {0};
   for (uint32_t u = 0; u < section->unit_count; ++u)
@@ -99,7 +94,7 @@ static bool arrayFiring(const SambaUnit *unit, SambaArrayFiring *out_firing) {
   const SambaCompute *compute = &unit->compute;
   const SambaLaneOp *mac = NULL;
   for (uint32_t i = 0; i < compute->program.op_count; ++i)
-    if (compute->program.ops[i].opcode == SAMBA_LANE_MAC)
+    if (sambaLaneOpIsMac(compute->program.ops[i].opcode))
       mac = &compute->program.ops[i];
   if (!mac || mac->operands[0] >= unit->input_count || mac->operands[1] >= unit->input_count)
     return false;
@@ -244,6 +239,11 @@ static double busyCycles(const SambaSection *section, const SambaMachine *machin
   return bytes / dram > most ? bytes / dram : most;
 }
 
+/* Readers of such a buffer do not wait for its first writes. */
+static bool startsFull(const SambaSection *section, uint32_t unit) {
+  return section->units[unit].kind == SAMBA_UNIT_BUFFER && section->units[unit].buffer.loop_carried;
+}
+
 double sambaSectionEstimate(const SambaSection *section, const SambaMachine *machine) {
   double *busy = sambaAllocateZeroed(section->unit_count, sizeof *busy);
   double first_slots;
@@ -256,7 +256,8 @@ double sambaSectionEstimate(const SambaSection *section, const SambaMachine *mac
   double *start = sambaAllocateZeroed(section->unit_count, sizeof *start);
   for (uint32_t s = 0; s < section->stream_count; ++s)
     for (uint32_t d = 0; d < section->streams[s].destination_count; ++d)
-      ++waiting[section->streams[s].destinations[d].unit];
+      waiting[section->streams[s].destinations[d].unit] +=
+          !startsFull(section, section->streams[s].destinations[d].unit);
   uint32_t ready_count = 0;
   for (uint32_t u = 0; u < section->unit_count; ++u)
     if (!waiting[u])
@@ -267,13 +268,15 @@ double sambaSectionEstimate(const SambaSection *section, const SambaMachine *mac
     double begin = start[ready[i]];
     double end = begin + busy[ready[i]];
     double next = begin + firstToken(section, ready[i], busy, first_slots, machine) +
-                  assumedHops * (double)machine->hop_cycles;
+                  SAMBA_ASSUMED_HOPS * (double)machine->hop_cycles;
     total = end > total ? end : total;
     for (uint32_t p = 0; p < unit->output_count; ++p)
       for (uint32_t k = 0; k < unit->outputs[p].stream_count; ++k) {
         const SambaStream *stream = &section->streams[unit->outputs[p].streams[k]];
         for (uint32_t d = 0; d < stream->destination_count; ++d) {
           uint32_t to = stream->destinations[d].unit;
+          if (startsFull(section, to))
+            continue;
           start[to] = next > start[to] ? next : start[to];
           if (--waiting[to] == 0)
             ready[ready_count++] = to;

@@ -3,6 +3,7 @@
 #ifndef SAMBA_BACKEND_SECTION_LANE_OPS_H
 #define SAMBA_BACKEND_SECTION_LANE_OPS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum {
@@ -14,5 +15,10 @@ typedef enum {
 const char *sambaLaneOpName(uint8_t opcode); /* NULL for an undefined opcode */
 int sambaLaneOpOperands(uint8_t opcode);     /* -1 for an undefined opcode */
 char sambaLaneOpClass(uint8_t opcode);       /* 'S', 'T', 'C', 'R', 'V' or 0 */
+
+/* A sum of products: the operations that the array does. */
+static inline bool sambaLaneOpIsMac(uint8_t opcode) {
+  return opcode == SAMBA_LANE_MAC || opcode == SAMBA_LANE_MAC_ON;
+}
 
 #endif

@@ -48,7 +48,8 @@ static TypeRule findTypeRule(uint8_t opcode) {
                                      [SAMBA_LANE_WRAP] = {I, 0},
                                      [SAMBA_LANE_REDUCE_AND] = {I | L | B, 0},
                                      [SAMBA_LANE_REDUCE_OR] = {I | L | B, 0},
-                                     [SAMBA_LANE_MAC] = {F | I | L, 0}};
+                                     [SAMBA_LANE_MAC] = {F | I | L, 0},
+                                     [SAMBA_LANE_MAC_ON] = {F | I, 0}};
   if (opcode < sizeof special / sizeof special[0] && special[opcode].types)
     return special[opcode];
   return byClass[(unsigned char)sambaLaneOpClass(opcode)];
@@ -124,12 +125,25 @@ static SambaStatus checkTypes(const Program *program, const SambaLaneOp *op) {
   return NULL;
 }
 
+/* The array takes the start of a sum once, before its first product. */
+static SambaStatus checkStart(const Program *program, const SambaLaneOp *op) {
+  if (op->opcode != SAMBA_LANE_MAC_ON)
+    return NULL;
+  if (!program->unit->compute.program.systolic)
+    return sambaStatusMake(SAMBA_INVALID, "only a systolic program has this operation");
+  if (program->values[op->operands[2]].varies)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "starts at value %u, which changes over the reduced counters",
+                           op->operands[2]);
+  return NULL;
+}
+
 static SambaStatus checkSystolic(const Program *program, const SambaLaneOp *op,
                                  const Value *value) {
   if (!program->unit->compute.program.systolic || sambaLaneOpClass(op->opcode) == 'V')
     return NULL;
-  if (op->opcode == SAMBA_LANE_MAC) {
-    for (int i = 0; i < 2; ++i)
+  if (sambaLaneOpIsMac(op->opcode)) {
+    for (int i = 0; i < sambaLaneOpOperands(op->opcode); ++i)
       if (op->operands[i] >= program->unit->input_count)
         return sambaStatusMake(SAMBA_INVALID,
                                "a systolic mac takes inputs only, operand %d is value %u", i,
@@ -166,6 +180,7 @@ static SambaStatus checkOp(Program *program, uint32_t index) {
                              i, op->operands[i], operands);
   SAMBA_RETURN_IF_ERROR(checkTypes(program, op));
   SAMBA_RETURN_IF_ERROR(checkImmediate(program->unit, op));
+  SAMBA_RETURN_IF_ERROR(checkStart(program, op));
   value->type = (uint8_t)sambaLaneOpResultType(op);
   if (op->opcode == SAMBA_LANE_COUNTER)
     value->varies = program->reduce_mask >> op->immediate & 1;

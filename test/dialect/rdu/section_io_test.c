@@ -381,6 +381,7 @@ static const char *classesOf(uint8_t opcode) {
   case SAMBA_LANE_REDUCE_MIN:
   case SAMBA_LANE_REDUCE_MAX:
   case SAMBA_LANE_MAC:
+  case SAMBA_LANE_MAC_ON:
     return "fi";
   case SAMBA_LANE_AND:
   case SAMBA_LANE_OR:

@@ -17,7 +17,7 @@ static bool isReduced(const SambaUnit *unit, uint32_t counter) {
 
 static const SambaLaneOp *findMac(const SambaUnit *unit) {
   for (uint32_t i = 0; i < unit->compute.program.op_count; ++i)
-    if (unit->compute.program.ops[i].opcode == SAMBA_LANE_MAC)
+    if (sambaLaneOpIsMac(unit->compute.program.ops[i].opcode))
       return &unit->compute.program.ops[i];
   return NULL;
 }
@@ -74,6 +74,7 @@ static uint64_t flopsOf(const SambaLaneOp *op) {
   case SAMBA_LANE_SELECT:
     return 0;
   case SAMBA_LANE_MAC:
+  case SAMBA_LANE_MAC_ON:
   case SAMBA_LANE_FMA:
     return 2;
   default: {

@@ -13,7 +13,7 @@ static void emitReductions(SambaKernel *kernel, SambaKernelPoint *point, LLVMVal
     const SambaLaneOp *op = &kernel->spec->ops[kernel->reductions[r]];
     LLVMValueRef a = sambaKernelEmitValue(kernel, point, op->operands[0]);
     LLVMValueRef b =
-        op->opcode == SAMBA_LANE_MAC ? sambaKernelEmitValue(kernel, point, op->operands[1]) : NULL;
+        sambaLaneOpIsMac(op->opcode) ? sambaKernelEmitValue(kernel, point, op->operands[1]) : NULL;
     if (!lane) {
       LLVMValueRef next = sambaEmitReduceStep(emit, op, accumulators[r], a, b);
       accumulators[r] = point->mask && kernel->spec->vector_reduced
@@ -139,11 +139,22 @@ static LLVMValueRef parkedOffset(SambaKernel *kernel, LLVMValueRef *offsets, uin
                       "");
 }
 
+/* What a reduction begins with at these points. */
+static LLVMValueRef emitStart(SambaKernel *kernel, const SambaLaneOp *op, LLVMValueRef *offsets,
+                              LLVMValueRef mask) {
+  if (op->opcode != SAMBA_LANE_MAC_ON)
+    return sambaEmitReduceIdentity(kernel->emit, op);
+  SambaKernelPoint point = sambaKernelMakePoint(kernel, offsets, mask, true);
+  LLVMValueRef start = sambaKernelEmitValue(kernel, &point, op->operands[2]);
+  free(point.values);
+  return start;
+}
+
 static LLVMValueRef loadParked(SambaKernel *kernel, uint32_t r, LLVMValueRef *offsets,
                                LLVMValueRef mask, uint32_t lane) {
   SambaEmit *emit = kernel->emit;
   const SambaLaneOp *op = &kernel->spec->ops[kernel->reductions[r]];
-  LLVMValueRef identity = sambaEmitReduceIdentity(emit, op);
+  LLVMValueRef identity = emitStart(kernel, op, offsets, mask);
   if (!kernel->spec->parks)
     return identity;
   LLVMValueRef base = sambaKernelPointerArgument(kernel, kernel->layout.accumulators + r);

@@ -277,6 +277,7 @@ LLVMValueRef sambaEmitLaneOp(const SambaEmit *emit, const SambaLaneOp *op, const
   case SAMBA_LANE_REDUCE_AND:
   case SAMBA_LANE_REDUCE_OR:
   case SAMBA_LANE_MAC:
+  case SAMBA_LANE_MAC_ON:
     break;
   }
 
@@ -327,7 +328,7 @@ LLVMValueRef sambaEmitReduceCombine(const SambaEmit *emit, const SambaLaneOp *op
 
 LLVMValueRef sambaEmitReduceStep(const SambaEmit *emit, const SambaLaneOp *op,
                                  LLVMValueRef accumulator, LLVMValueRef a, LLVMValueRef b) {
-  if (op->opcode != SAMBA_LANE_MAC)
+  if (!sambaLaneOpIsMac(op->opcode))
     return sambaEmitReduceCombine(emit, op, accumulator, a);
   SambaLaneOp fma = {.opcode = SAMBA_LANE_FMA, .type = op->type};
   LLVMValueRef operands[] = {a, b, accumulator};

@@ -32,6 +32,7 @@ typedef struct ComputeState {
   int32_t direct;     /* output whose tokens are the accumulators, or -1 */
   SambaBlock *making; /* that token while it grows */
   uint64_t inner_points;
+  const int64_t *accumulator_strides, *start_strides; /* of the sums and of where they start */
 } ComputeState;
 
 static bool isReduction(uint8_t opcode) { return sambaLaneOpClass(opcode) == 'R'; }
@@ -144,13 +145,16 @@ static void planSystolic(Planner *planner, SambaUnitRun *unit, ComputeState *sta
   state->direct = -1;
   if (!config->compute.program.systolic)
     return;
-  while (config->compute.program.ops[state->mac].opcode != SAMBA_LANE_MAC)
+  while (!sambaLaneOpIsMac(config->compute.program.ops[state->mac].opcode))
     ++state->mac;
   const SambaLaneOp *mac = &config->compute.program.ops[state->mac];
   const int64_t *operands[2] = {strides[mac->operands[0]], strides[mac->operands[1]]};
   if (mac->type == SAMBA_DTYPE_I64)
     return;
   state->systolic = findSystolic(planner, config, mac, operands, strides[ports]);
+  state->accumulator_strides = strides[ports];
+  if (mac->opcode == SAMBA_LANE_MAC_ON)
+    state->start_strides = strides[mac->operands[2]];
   if (state->systolic)
     state->direct = findDirect(config, state, strides[ports]);
 }
@@ -350,6 +354,33 @@ static bool isReady(const SambaUnitRun *unit, const ComputeState *state, bool la
   return true;
 }
 
+/* Fills the accumulators with the token of an input, point by point. */
+static void startSums(const SambaUnitRun *unit, ComputeState *state, uint32_t input) {
+  const SambaCompute *compute = &unit->unit->compute;
+  const SambaToken *token = &state->held[input];
+  const uint32_t *from = (const uint32_t *)(const void *)token->block->data + token->offset +
+                         state->input_offsets[input];
+  uint32_t *to = (uint32_t *)(void *)state->making->data;
+  uint32_t counters[SAMBA_MAX_COUNTERS] = {0};
+  uint64_t points = sambaSystolicPoints(state->systolic);
+
+  for (uint64_t point = 0; point < points; ++point) {
+    int64_t source = 0, target = 0;
+    for (uint32_t c = compute->token_level; c < compute->counter_count; ++c) {
+      source += state->start_strides[c] * counters[c];
+      target += state->accumulator_strides[c] * counters[c];
+    }
+    to[target] = from[source];
+    for (uint32_t c = compute->counter_count; c-- > compute->token_level;) {
+      if (compute->program.reduce_mask >> c & 1)
+        continue;
+      if (++counters[c] < compute->trips[c])
+        break;
+      counters[c] = 0;
+    }
+  }
+}
+
 static void runSystolic(SambaSectionRun *run, SambaUnitRun *unit, ComputeState *state, bool first) {
   const SambaLaneOp *mac = &unit->unit->compute.program.ops[state->mac];
   SambaPool *pool = run->context.pool;
@@ -361,7 +392,10 @@ static void runSystolic(SambaSectionRun *run, SambaUnitRun *unit, ComputeState *
   if (!state->making)
     state->making = sambaBlockCreate(pool, sambaSystolicPoints(state->systolic) *
                                                state->systolic->element_bytes);
-  sambaSystolicRun(state->systolic, pool, operands, state->making->data, first);
+  bool started = first && mac->opcode == SAMBA_LANE_MAC_ON;
+  if (started)
+    startSums(unit, state, mac->operands[2]);
+  sambaSystolicRun(state->systolic, pool, operands, state->making->data, first && !started);
   state->arguments[state->layout.accumulators] = (int64_t)(intptr_t)state->making->data;
 }
 

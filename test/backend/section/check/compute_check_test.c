@@ -84,6 +84,11 @@ static void reductions(void **state) {
        (C.inputs[0].dtype = C.inputs[1].dtype = T(I64),
         OPS(C, 1, {SAMBA_LANE_MAC, T(I64), {0, 1, 0}, 0})),
        "a systolic mac has type f32 or i32, not i64");
+  CASE(sampleMatmul,
+       (C.compute.program.systolic = false, OPS(C, 1, {SAMBA_LANE_MAC_ON, T(F32), {0, 1, 0}, 0})),
+       "lane operation 0 (mac_on): only a systolic program has this operation");
+  CASE(sampleMatmul, OPS(C, 1, {SAMBA_LANE_MAC_ON, T(F32), {0, 1, 1}, 0}),
+       "lane operation 0 (mac_on): starts at value 1, which changes over the reduced counters");
   CASE(sampleMatmul, C.compute.program.reduce_mask = 1 | 1 << 5,
        "counter 0 is reduced, but a counter between it and token_level 3 is not: reduced outer "
        "counters must be the "

@@ -436,8 +436,10 @@ static void randomMatmul(Builder *builder) {
   SambaDType type = integer ? SAMBA_DTYPE_I32 : F;
   bool tail = chance(60);
   uint32_t bias = tail ? addBias(builder, unit, &product, type) : 0;
-  uint32_t value = builderOp(builder, unit, SAMBA_LANE_MAC, type, 0, 1, 0, 0);
-  if (tail)
+  bool on = tail && systolic && chance(50); /* the sums start at the bias */
+  uint32_t value = builderOp(builder, unit, on ? SAMBA_LANE_MAC_ON : SAMBA_LANE_MAC, type, 0, 1,
+                             on ? bias : 0, 0);
+  if (tail && !on)
     value = builderOp(builder, unit, SAMBA_LANE_ADD, type, value, bias, 0, 0);
   randomOutput(builder, unit, 1, u->compute.program.reduce_mask, value, type);
 }

@@ -230,7 +230,7 @@ static bool stepBuffer(Reference *reference, Unit *unit) {
 
 static ReferenceValue accumulate(const SambaLaneOp *op, ReferenceValue sum, ReferenceValue a,
                                  ReferenceValue b) {
-  if (op->opcode != SAMBA_LANE_MAC)
+  if (!sambaLaneOpIsMac(op->opcode))
     return referenceCombine(op, sum, a);
   SambaLaneOp fma = {.opcode = SAMBA_LANE_FMA, .type = op->type};
   const ReferenceValue operands[3] = {a, b, sum};
@@ -272,7 +272,7 @@ static void stepProgram(Reference *reference, Unit *unit, const uint32_t *counte
       depends[id] = true;
       ReferenceValue *sums = unit->accumulators[i] + point * (uint64_t)lanes;
       for (int l = 0; l < lanes && element == 0; ++l)
-        sums[l] = referenceIdentity(op);
+        sums[l] = op->opcode == SAMBA_LANE_MAC_ON ? operands[2] : referenceIdentity(op);
       ReferenceValue *sum = &sums[element % (uint64_t)lanes];
       *sum = accumulate(op, *sum, operands[0], operands[1]);
       if (last)
