@@ -161,8 +161,8 @@ static void collect(SambaCodegen *codegen, AgUses *uses, int64_t *total) {
     if (codegen->graph->tensors[group->output.tensor].role != SAMBA_TENSOR_RESULT)
       continue;
     *total += group->output.index_operand != SAMBA_NO_INDEX; /* loads the indices */
-    double bytes = (double)sambaTileNestOutputElements(nest) *
-                   (double)sambaTileNestTrips(nest, group->parallel_count) * nest->copies *
+    double bytes = (double)sambaTileNestOutputElements(nest) * (double)sambaTileNestResults(nest) *
+                   nest->copies *
                    sambaDTypeBytes(codegen->graph->tensors[group->output.tensor].dtype);
     AgUse use = {.ranges = &plan->stores,
                  .tensor = group->output.tensor,
@@ -172,8 +172,7 @@ static void collect(SambaCodegen *codegen, AgUses *uses, int64_t *total) {
     use.most_ranges = nest->copies;
     use.most_ways = 1;
     use.stores = true;
-    use.first_bytes =
-        bytes / (double)sambaTileNestTrips(nest, group->parallel_count); /* after the last firing */
+    use.first_bytes = bytes / (double)sambaTileNestResults(nest); /* after the last firing */
     use.bytes = bytes;
     sambaArrayAppend(uses, use);
   }

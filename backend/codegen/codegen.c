@@ -232,6 +232,8 @@ static SambaStatus emitGroup(SambaCodegen *codegen, uint32_t g) {
                            plan->sinks[index].data, plan->sinks[index].size);
       ++index;
     } while (sambaCopyNext(nest, &all, copy));
+  if (sambaTileNestCarriesSums(nest))
+    SAMBA_RETURN_IF_ERROR(sambaCodegenAddSums(codegen, g, computes));
   uint32_t port = 0;
 
   for (uint32_t i = 0; i < group->operand_count; ++i) {

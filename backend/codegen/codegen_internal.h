@@ -65,6 +65,9 @@ SambaStatus sambaCodegenAddSinks(SambaCodegen *codegen, uint32_t group);
  * lane has flow ids. */
 bool sambaStoresFit(const SambaCodegen *codegen, const SambaTileNest *nest, uint32_t count);
 
+/* carried_sums.c: the buffers through which the sums of a group's copies go. */
+SambaStatus sambaCodegenAddSums(SambaCodegen *codegen, uint32_t group, const uint32_t *computes);
+
 /* --- indexed_tensors.c --- */
 
 /* The load of an indexed operand in one replica, and what brings its indices. */

@@ -246,10 +246,11 @@ static uint16_t emitIndex(Program *program, const Chain *chain, const SambaTileN
   return (uint16_t)sum;
 }
 
-/* The group's program with operands numbered as ports; returns the result's value. */
+/* The group's program with operands numbered as ports; returns the result's value. Sums that go
+ * through a PMU start at the last port, and out_sums is their value. */
 static uint32_t makeProgram(SambaArena *arena, const SambaTileNest *nest, const Chain *chain,
                             const SambaCopyRange *copy, const uint32_t *port_of, uint32_t ports,
-                            SambaProgram *out_program) {
+                            SambaProgram *out_program, uint32_t *out_sums) {
   const SambaGroup *group = nest->group;
   uint32_t counters = 0;
 
@@ -272,6 +273,11 @@ static uint32_t makeProgram(SambaArena *arena, const SambaTileNest *nest, const 
     }
     for (int j = 0; j < sambaLaneOpOperands(op.opcode); ++j)
       op.operands[j] = value_of[op.operands[j]];
+    if (op.opcode == SAMBA_LANE_MAC && sambaTileNestCarriesSums(nest)) {
+      op.opcode = SAMBA_LANE_MAC_ON;
+      op.operands[2] = (uint16_t)(ports - 1);
+      *out_sums = ports + program.op_count;
+    }
     program.ops[program.op_count] = op;
     *value = (uint16_t)(ports + program.op_count++);
   }
@@ -298,16 +304,28 @@ static void makeOutputLayout(const SambaTileNest *nest, TokenLayout *out_layout)
   }
 }
 
-/* The counters over which the program's reductions run. */
-static uint64_t reduceMask(const SambaGroup *group, const Chain *chain) {
+/* The counters over which the program's reductions run, those before `first` left out. */
+static uint64_t reduceMask(const SambaGroup *group, const Chain *chain, uint32_t first) {
   bool reduces = false;
   uint64_t mask = 0;
   for (uint32_t i = 0; i < group->op_count; ++i)
     reduces |= sambaLaneOpClass(group->ops[i].opcode) == 'R';
-  for (uint32_t c = 0; c < chain->count && reduces; ++c)
+  for (uint32_t c = first; c < chain->count && reduces; ++c)
     if (group->reduced[chain->dim[c]])
       mask |= UINT64_C(1) << c;
   return mask;
+}
+
+/* The ports of sums that go through a PMU: where they start, and where they go. */
+static void setSumPorts(const SambaTileNest *nest, uint32_t sums, SambaUnit *unit) {
+  SambaPort *start = &unit->inputs[unit->input_count - 1];
+  SambaPort *next = &unit->outputs[1];
+  start->dtype = next->dtype = SAMBA_DTYPE_F32;
+  start->compute.level = next->compute.level = countLoops(nest, nest->group->dim_count);
+  *next = (SambaPort){.dtype = next->dtype,
+                      .token_elements = unit->outputs[0].token_elements,
+                      .compute = unit->outputs[0].compute};
+  next->compute.value = sums;
 }
 
 uint32_t sambaCodegenCompute(SambaAssembly *assembly, const SambaTileNest *nest, const char *name,
@@ -315,17 +333,21 @@ uint32_t sambaCodegenCompute(SambaAssembly *assembly, const SambaTileNest *nest,
   const SambaGroup *group = nest->group;
   SambaArena *arena = assembly->arena;
   uint32_t ports = 0, port_of[SAMBA_MAX_GROUP_OPERANDS];
+  bool carries = sambaTileNestCarriesSums(nest);
 
   for (uint32_t i = 0; i < group->operand_count; ++i)
     port_of[i] = group->operands[i].value ? ports++ : 0;
   Chain chain;
   makeChain(nest, &chain);
 
-  /* Strides of all ports, the output last, a row per counter. */
-  TokenLayout layouts[SAMBA_MAX_GROUP_OPERANDS + 1];
+  /* Strides of all ports, the output last, a row per counter. What sums start at is laid out like
+   * the output. */
+  TokenLayout layouts[SAMBA_MAX_GROUP_OPERANDS + 2];
   for (uint32_t i = 0; i < group->operand_count; ++i)
     if (group->operands[i].value)
       makeTokenLayout(nest, i, &layouts[port_of[i]]);
+  if (carries)
+    makeOutputLayout(nest, &layouts[ports++]);
   makeOutputLayout(nest, &layouts[ports]);
   int64_t *strides = sambaAllocateZeroed((size_t)(chain.count + 1) * (ports + 1), sizeof *strides);
   for (uint32_t c = chain.token_level; c < chain.count; ++c)
@@ -333,14 +355,17 @@ uint32_t sambaCodegenCompute(SambaAssembly *assembly, const SambaTileNest *nest,
       strides[c * (ports + 1) + p] = layouts[p].stride[chain.dim[c]];
   mergeCounters(group, &chain, strides, ports + 1);
 
-  uint32_t index = sambaAssemblyAddUnit(assembly, SAMBA_UNIT_COMPUTE, name, layer, ports, 1);
+  uint32_t index =
+      sambaAssemblyAddUnit(assembly, SAMBA_UNIT_COMPUTE, name, layer, ports, 1 + carries);
   SambaUnit *unit = sambaAssemblyUnit(assembly, index);
 
   unit->compute.counter_count = chain.count;
   unit->compute.token_level = chain.token_level;
   unit->compute.trips = sambaArenaCopy(arena, chain.trips, chain.count * sizeof *chain.trips);
-  uint32_t result = makeProgram(arena, nest, &chain, copy, port_of, ports, &unit->compute.program);
-  unit->compute.program.reduce_mask |= reduceMask(group, &chain);
+  uint32_t sums = 0;
+  uint32_t result =
+      makeProgram(arena, nest, &chain, copy, port_of, ports, &unit->compute.program, &sums);
+  unit->compute.program.reduce_mask |= reduceMask(group, &chain, carries ? chain.token_level : 0);
 
   for (uint32_t p = 0; p <= ports; ++p) {
     SambaPort *port = p < ports ? &unit->inputs[p] : &unit->outputs[0];
@@ -358,8 +383,10 @@ uint32_t sambaCodegenCompute(SambaAssembly *assembly, const SambaTileNest *nest,
       unit->inputs[port_of[i]].compute.level = countLoops(nest, sambaTileNestTokenLevel(nest, i));
     }
   unit->outputs[0].dtype = nest->graph->tensors[group->output.tensor].dtype;
-  unit->outputs[0].compute.level = countLoops(nest, group->parallel_count);
+  unit->outputs[0].compute.level = countLoops(nest, sambaTileNestOutputLevel(nest));
   unit->outputs[0].compute.value = result;
+  if (carries)
+    setSumPorts(nest, sums, unit);
   free(strides);
 
   return index;

@@ -197,7 +197,7 @@ static SambaStatus addStage(SambaCodegen *codegen, const SambaGroupPlan *plan, u
   SambaCopyRange staged = *range;
   for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim)
     *(dim == staged_dim ? &others.count[dim] : &staged.count[dim]) = 1;
-  sambaWalkLoops(&write, nest, &map, 0, group->parallel_count);
+  sambaWalkLoops(&write, nest, &map, 0, sambaTileNestOutputLevel(nest));
   sambaWalkCopies(&write, nest, &map, &others);
   sambaWalkClearAddresses(&write, write.count);
   write.slot_level = write.count;
@@ -213,7 +213,7 @@ static SambaStatus addStage(SambaCodegen *codegen, const SambaGroupPlan *plan, u
   }
 
   SambaTokenLayout layout = sambaLayoutRowMajor(1, &size);
-  uint32_t depth = sambaTileNestTrips(nest, group->parallel_count) > 1 ||
+  uint32_t depth = sambaTileNestTrips(nest, sambaTileNestOutputLevel(nest)) > 1 ||
                            sambaCopyRangeSize(&others, group->dim_count) > 1
                        ? 2
                        : 1;
@@ -303,7 +303,7 @@ static void walkStore(const SambaTileNest *nest, const Staging *staging,
   uint32_t dim = staging->dim;
 
   sambaWalkStart(walk, nest, map, range);
-  sambaWalkLoops(walk, nest, map, 0, group->parallel_count);
+  sambaWalkLoops(walk, nest, map, 0, sambaTileNestOutputLevel(nest));
   sambaWalkCopies(walk, nest, map, &copies->tokens);
   if (staging->parts > 1) { /* the parts take turns */
     walk->steps[walk->count] = (SambaWalkStep){.trips = staging->parts};
@@ -350,6 +350,15 @@ static SambaStatus addStages(SambaCodegen *codegen, SambaGroupPlan *plan, const 
   return NULL;
 }
 
+/* Of sums that go through a PMU only those of the last round are stored. */
+static void keepFinished(const SambaTileNest *nest, SambaWalk *walk, SambaBounds *bounds) {
+  const SambaGroup *group = nest->group;
+  for (uint32_t dim = group->parallel_count; dim < group->dim_count; ++dim) {
+    walk->dim_start[dim] = -(nest->trips[dim] - 1) * nest->loop_step[dim];
+    bounds->dim[dim] = 1;
+  }
+}
+
 static SambaStatus addStore(SambaCodegen *codegen, uint32_t g, const SambaCopyRange *range,
                             uint32_t number, uint32_t *stage_number) {
   SambaGroupPlan *plan = &codegen->plans[g];
@@ -373,6 +382,8 @@ static SambaStatus addStore(SambaCodegen *codegen, uint32_t g, const SambaCopyRa
   SambaTokenLayout layout = sambaLayoutRowMajor(type->rank, type->dims);
   SambaWalk walk;
   walkStore(nest, &staging, range, &copies, type->rank, &walk);
+  if (sambaTileNestCarriesSums(nest))
+    keepFinished(nest, &walk, &bounds);
 
   bool indexed = map->index_operand != SAMBA_NO_INDEX;
   uint32_t unit =

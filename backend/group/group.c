@@ -500,3 +500,19 @@ SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *m
       out_groups->group_of_stage[out_groups->groups[i]->stages[s]] = i;
   return checkMapped(graph, out_groups);
 }
+
+bool sambaGroupMayCarrySums(const SambaStageGraph *graph, const SambaGroup *group) {
+  uint32_t values = 0;
+  for (uint32_t i = 0; i < group->operand_count; ++i)
+    values += group->operands[i].value;
+  if (!group->systolic || group->pcus != 1 || values != 2 ||
+      group->output.index_operand != SAMBA_NO_INDEX ||
+      graph->tensors[group->output.tensor].role != SAMBA_TENSOR_RESULT)
+    return false;
+
+  for (uint32_t s = 0; s < graph->stage_count; ++s)
+    for (uint32_t i = 0; i < graph->stages[s].operand_count; ++i)
+      if (graph->stages[s].operands[i].tensor == group->output.tensor)
+        return false;
+  return true;
+}

@@ -67,6 +67,10 @@ typedef struct SambaGroups {
 SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *machine,
                              SambaArena *arena, SambaGroups *out_groups);
 
+/* Whether the group's sums may go through a PMU between the parts of a reduction: a contraction on
+ * the array, nothing joined to it, whose result is stored and not read in the same section. */
+bool sambaGroupMayCarrySums(const SambaStageGraph *graph, const SambaGroup *group);
+
 /* Whether an axis of the operand, or of the operand that indexes it, depends on dimension `dim`. */
 static inline bool sambaGroupDepends(const SambaGroup *group, uint32_t operand, uint32_t dim) {
   return group->operands[operand].depends >> dim & 1;

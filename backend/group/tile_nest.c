@@ -40,6 +40,8 @@ void sambaTileNestFill(const SambaStageGraph *graph, const SambaGroup *group,
   out_nest->pipeline_dim = pipeline_dim;
   out_nest->copies = 1;
 
+  out_nest->sums_outside = group->reduced[order[0]] && group->parallel_count > 0;
+
   for (uint32_t dim = 0; dim < group->dim_count; ++dim) {
     out_nest->dim_at[dim] = order[dim];
     out_nest->tile[dim] = tile[dim];
@@ -71,141 +73,6 @@ void sambaTileNestSettle(SambaTileNest *nest) {
     nest->loop_step[dim] = nest->tile[dim] * (runs ? 1 : nest->unroll[dim]);
     nest->copy_step[dim] = nest->tile[dim] * (runs ? nest->trips[dim] : 1);
   }
-}
-
-/* Tiles, copies and the loop order, dimension by dimension. */
-static SambaStatus checkDims(const SambaGroup *group, const SambaMapping *mapping) {
-  uint32_t seen = 0;
-  for (uint32_t dim = 0; dim < group->dim_count; ++dim) {
-    if (mapping->tile[dim] < 1 || mapping->tile[dim] > group->extents[dim])
-      return sambaStatusMake(SAMBA_INVALID, "dimension %u: tile %lld is not in [1, %lld]", dim,
-                             (long long)mapping->tile[dim], (long long)group->extents[dim]);
-    if (mapping->unroll[dim] < 1 || (group->reduced[dim] && mapping->unroll[dim] > 1))
-      return sambaStatusMake(
-          SAMBA_INVALID, "dimension %u: unroll %u; it is 1 or more, and 1 for reduced dimensions",
-          dim, mapping->unroll[dim]);
-    if (mapping->unroll[dim] > group->extents[dim])
-      return sambaStatusMake(SAMBA_INVALID, "dimension %u: unroll %u exceeds the extent %lld", dim,
-                             mapping->unroll[dim], (long long)group->extents[dim]);
-    if (mapping->order[dim] >= group->dim_count || seen & 1u << mapping->order[dim])
-      return sambaStatusMake(
-          SAMBA_INVALID, "the loop order is not a permutation of the dimensions: position %u is %u",
-          dim, mapping->order[dim]);
-    seen |= 1u << mapping->order[dim];
-    if (dim >= group->parallel_count && mapping->order[dim] != dim)
-      return sambaStatusMake(
-          SAMBA_INVALID,
-          "reduced dimension %u must stay at position %u of the loop order: sums are in order", dim,
-          dim);
-    if (group->reduced[dim] && group->extents[dim] % mapping->tile[dim])
-      return sambaStatusMake(SAMBA_INVALID,
-                             "reduced dimension %u: tile %lld does not divide the extent %lld", dim,
-                             (long long)mapping->tile[dim], (long long)group->extents[dim]);
-  }
-  return NULL;
-}
-
-/* Sums over tiles stay in order, whole for the lanes, and within the accumulators. */
-static SambaStatus checkSums(const SambaGroup *group, const SambaMapping *mapping,
-                             const SambaMachine *machine) {
-  /* In-order sums: once a reduced dimension has several points in a tile, all later ones
-   * are whole. */
-  bool whole = false;
-  int64_t chunk = 1;
-
-  for (uint32_t dim = group->parallel_count; dim < group->dim_count; ++dim) {
-    if (whole && mapping->tile[dim] != group->extents[dim])
-      return sambaStatusMake(
-          SAMBA_INVALID,
-          "reduced dimension %u: tile %lld; it must be the whole extent %lld, because an outer "
-          "reduced dimension is tiled",
-          dim, (long long)mapping->tile[dim], (long long)group->extents[dim]);
-    whole |= mapping->tile[dim] > 1;
-    chunk *= mapping->tile[dim];
-  }
-
-  bool chunked = false;
-  for (uint32_t dim = group->parallel_count; dim < group->dim_count; ++dim)
-    chunked |= mapping->tile[dim] != group->extents[dim];
-  if (group->lane_reduce && chunked && chunk % machine->simd_lanes)
-    return sambaStatusMake(
-        SAMBA_INVALID,
-        "%lld reduced points per firing are no multiple of the %lld lanes that reduce together",
-        (long long)chunk, (long long)machine->simd_lanes);
-  if (group->systolic && chunked) {
-    int64_t outputs = 1;
-    for (uint32_t dim = 0; dim < group->parallel_count; ++dim)
-      outputs *= mapping->tile[dim];
-    if (outputs > machine->systolic_accumulators)
-      return sambaStatusNote(
-          sambaStatusMake(SAMBA_EXHAUSTED,
-                          "a tile of %lld sums needs %lld accumulators, but %s has %lld per array",
-                          (long long)outputs, (long long)outputs, machine->name,
-                          (long long)machine->systolic_accumulators),
-          "make the tile smaller or the reduced dimensions whole");
-  }
-
-  return NULL;
-}
-
-static SambaStatus checkMapping(const SambaGroup *group, const SambaMapping *mapping,
-                                const SambaMachine *machine) {
-  if (mapping->dim_count != group->dim_count)
-    return sambaStatusMake(SAMBA_INVALID, "the mapping has %u dimensions, the stage %u",
-                           mapping->dim_count, group->dim_count);
-  SAMBA_RETURN_IF_ERROR(checkDims(group, mapping));
-  SAMBA_RETURN_IF_ERROR(checkSums(group, mapping, machine));
-
-  if (mapping->pipeline_dim != SAMBA_NO_INDEX) {
-    uint32_t dim = mapping->pipeline_dim;
-    if (dim >= group->parallel_count || mapping->order[0] != dim)
-      return sambaStatusMake(
-          SAMBA_INVALID,
-          "pipeline dimension %u must be a parallel dimension and the outermost loop", dim);
-  }
-
-  return NULL;
-}
-
-/* Reads the buffer level and depth of an operand from the mapping of its stage. A depth of 0 is one
- * that the mapping leaves out: one slot. */
-static SambaStatus readBuffer(const SambaStageGraph *graph, uint32_t index, SambaTileNest *nest) {
-  const SambaGroupOperand *operand = &nest->group->operands[index];
-  const SambaMapping *mapping = &graph->mappings[operand->stage];
-  uint32_t level = mapping->operand_level[operand->operand];
-  uint32_t depth = mapping->operand_depth[operand->operand];
-
-  if (level > nest->group->dim_count)
-    return sambaStatusNote(
-        sambaStatusMake(SAMBA_INVALID,
-                        "mapping of stage %u (%s): operand %u has level %u, but there are %u tile "
-                        "loops",
-                        operand->stage, graph->stages[operand->stage].name, operand->operand, level,
-                        nest->group->dim_count),
-        "a level is the position of the outermost tile loop that a slot of the operand's buffer "
-        "covers, or %u for none",
-        nest->group->dim_count);
-  nest->level[index] = level;
-  nest->depth[index] = depth ? depth : 1;
-  nest->joined[index] = mapping->operand_joined[operand->operand];
-  return NULL;
-}
-
-SambaStatus sambaTileNestMake(const SambaStageGraph *graph, const SambaGroup *group,
-                              const SambaMachine *machine, SambaTileNest *out_nest) {
-  const SambaMapping *mapping = &graph->mappings[group->anchor];
-  SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(checkMapping(group, mapping, machine),
-                                            "mapping of stage %u (%s)", group->anchor,
-                                            graph->stages[group->anchor].name));
-  sambaTileNestFill(graph, group, machine, mapping->pipeline_dim, mapping->order, mapping->tile,
-                    mapping->unroll, out_nest);
-
-  for (uint32_t i = 0; i < group->operand_count; ++i)
-    SAMBA_RETURN_IF_ERROR(readBuffer(graph, i, out_nest));
-
-  sambaTileNestSettleTokens(out_nest);
-  sambaTileNestSettle(out_nest);
-  return NULL;
 }
 
 static int64_t gcd(int64_t a, int64_t b) {
@@ -369,7 +236,7 @@ static uint32_t tokenLevel(const SambaTileNest *nest, uint32_t operand) {
   if (group->copy) /* goes to a buffer or store, which keep nothing */
     held = false, reduced = true;
   uint32_t level = 0;
-  uint32_t end = reduced ? group->dim_count : group->parallel_count;
+  uint32_t end = reduced || nest->sums_outside ? group->dim_count : group->parallel_count;
   for (uint32_t position = 0; position < end; ++position)
     if (nest->trips[nest->dim_at[position]] > 1 &&
         (!held || sambaGroupDepends(group, operand, nest->dim_at[position])))
@@ -521,6 +388,24 @@ uint32_t sambaTileNestLoadedSources(const SambaTileNest *nest, uint32_t operand)
   return sources;
 }
 
+bool sambaTileNestCarriesSums(const SambaTileNest *nest) {
+  bool chunked = false;
+  for (uint32_t dim = nest->group->parallel_count; dim < nest->group->dim_count; ++dim)
+    chunked |= nest->trips[dim] > 1;
+  return nest->sums_outside && chunked;
+}
+
+uint32_t sambaTileNestOutputLevel(const SambaTileNest *nest) {
+  return nest->sums_outside ? nest->group->dim_count : nest->group->parallel_count;
+}
+
+int64_t sambaTileNestResults(const SambaTileNest *nest) {
+  int64_t results = 1;
+  for (uint32_t dim = 0; dim < nest->group->parallel_count; ++dim)
+    results *= nest->trips[dim];
+  return results;
+}
+
 int64_t sambaTileNestOutputElements(const SambaTileNest *nest) {
   int64_t elements = 1;
   for (uint32_t dim = 0; dim < nest->group->parallel_count; ++dim)
@@ -582,8 +467,8 @@ double sambaTileNestFiringCycles(const SambaTileNest *nest) {
   double out = (double)sambaTileNestOutputElements(nest) *
                sambaDTypeBytes(nest->graph->tensors[group->output.tensor].dtype) /
                (double)machine->vector_bytes;
-  int64_t chunks =
-      sambaTileNestTrips(nest, group->dim_count) / sambaTileNestTrips(nest, group->parallel_count);
+  int64_t chunks = sambaTileNestTrips(nest, group->dim_count) /
+                   sambaTileNestTrips(nest, sambaTileNestOutputLevel(nest));
   out /= (double)chunks;
 
   return out > cycles ? out : cycles;

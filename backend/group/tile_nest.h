@@ -21,6 +21,7 @@ typedef struct SambaTileNest {
   uint32_t unroll[SAMBA_MAX_STAGE_DIMS];
   int64_t loop_step[SAMBA_MAX_STAGE_DIMS], copy_step[SAMBA_MAX_STAGE_DIMS];
   uint32_t copies;
+  bool sums_outside; /* the loops over what is reduced run outside of all others */
   uint32_t inner[SAMBA_MAX_STAGE_DIMS]; /* in-tile counters, outermost first */
   uint32_t level[SAMBA_MAX_GROUP_OPERANDS], depth[SAMBA_MAX_GROUP_OPERANDS];
   bool joined[SAMBA_MAX_GROUP_OPERANDS]; /* copies whose slots overlap are loaded together */
@@ -86,6 +87,14 @@ uint32_t sambaTileNestSources(const SambaTileNest *nest, uint32_t operand);
 uint32_t sambaTileNestLoadedSources(const SambaTileNest *nest, uint32_t operand);
 /* Product of the trips of the loops at positions [0, level). */
 int64_t sambaTileNestTrips(const SambaTileNest *nest, uint32_t level);
+/* Whether the sums go through a PMU: a firing adds its part of the reduction to what it finds
+ * there.
+ */
+bool sambaTileNestCarriesSums(const SambaTileNest *nest);
+/* The position from which on the tile loops make one output token: one per step of those before. */
+uint32_t sambaTileNestOutputLevel(const SambaTileNest *nest);
+/* Finished output tokens of one copy. */
+int64_t sambaTileNestResults(const SambaTileNest *nest);
 /* Elements of one output token. */
 int64_t sambaTileNestOutputElements(const SambaTileNest *nest);
 /* Cycles of one firing's arithmetic. */

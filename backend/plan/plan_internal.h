@@ -22,12 +22,13 @@ typedef struct SambaGroupLimits {
 
 /* One way to map a group. */
 typedef struct SambaGroupChoice {
-  SambaTileNest nest; /* with levels and depths */
-  double cycles;      /* of all its firings, the slowest resource */
-  double fill;        /* cycles before the first firing and after the last */
-  double dram_bytes;
-  uint32_t on_chip; /* as in the limits */
-  double score;     /* what the search minimizes: cycles + fill + a share of the launch */
+  SambaTileNest nest;    /* with levels and depths */
+  double cycles;         /* of all its firings, the slowest resource */
+  double fill;           /* cycles before the first firing and after the last */
+  double dram_bytes;     /* with what the rows' bursts carry besides */
+  double elements_bytes; /* of the elements that are loaded and stored */
+  uint32_t on_chip;      /* as in the limits */
+  double score;          /* what the search minimizes: cycles + fill + a share of the launch */
   uint32_t pcus, pmus;
 } SambaGroupChoice;
 

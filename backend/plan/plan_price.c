@@ -1,6 +1,7 @@
 /* The static model: what a mapped group costs in cycles, units and DRAM traffic, and the buffer
  * levels that cost least. */
 #include "backend/estimate/unit_cycles.h"
+#include "backend/group/tile_sums.h"
 #include "backend/plan/plan_internal.h"
 
 #include <math.h>
@@ -30,7 +31,8 @@ typedef struct Pricing {
   const SambaTileNest *nest;
   const SambaGroupLimits *limits;
   double dram_bytes, first_bytes; /* all, and those that must arrive before the first firing */
-  double slowest;                 /* cycles of the slowest port, PMU or address generator */
+  double elements_bytes;
+  double slowest;   /* cycles of the slowest port, PMU or address generator */
   double least_ags; /* without more streams into or out of a port than a lane has flow ids */
   uint32_t uses;    /* operands and results in memory */
   uint32_t demand_count;
@@ -239,6 +241,38 @@ static double leastRanges(const SambaTileNest *nest, uint32_t operand, int64_t f
   return ranges;
 }
 
+/* Staging buffers of some copies. Beside sums that go through PMUs there are none to spare: there
+ * only rows that are joined count. */
+static uint32_t stages(const SambaTileNest *nest, uint32_t staged, uint32_t copies,
+                       uint32_t copies_per_stage) {
+  bool any = sambaTileNestCarriesSums(nest) ? staged > 1 : copies > 1;
+  return any ? copies / copies_per_stage + 1 : 0;
+}
+
+/* The elements of a box that can lie inside the tensor: padding is not loaded. */
+static double insideElements(const SambaTileNest *nest, uint32_t operand, const SambaTileBox *box) {
+  const SambaStageTensor *tensor = &nest->graph->tensors[nest->group->operands[operand].map.tensor];
+  double elements = 1;
+  for (uint32_t axis = 0; axis < box->rank; ++axis)
+    elements *=
+        (double)(box->size[axis] < tensor->dims[axis] ? box->size[axis] : tensor->dims[axis]);
+  return elements;
+}
+
+/* An operand that is read by index: token by token, each row of its own. */
+static void priceIndexed(Pricing *pricing, uint32_t i, const SambaTileBox *token, double tokens) {
+  const SambaTileNest *nest = pricing->nest;
+  double rate = sambaMachineAgBytesPerCycle(nest->machine);
+  double all = tokens * (double)token->elements * sambaDTypeBytes(sambaTileNestDType(nest, i));
+  uint32_t alone;
+
+  pricing->elements_bytes += all;
+  pricing->dram_bytes += sambaMachineBurstBytes(
+      nest->machine, all, rowBytes(nest, &nest->group->operands[i].map, token, stageNone, &alone));
+  pricing->ag_cycles += all / rate;
+  raise(&pricing->slowest, all / pricing->limits->replicas / rate);
+}
+
 static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   const SambaGroup *group = nest->group;
   const SambaMachine *machine = nest->machine;
@@ -259,12 +293,7 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   }
 
   if (group->operands[i].map.index_operand != SAMBA_NO_INDEX) {
-    double all = (double)sambaTileNestTrips(nest, token_level) * sources * token_bytes;
-    uint32_t alone;
-    pricing->dram_bytes += sambaMachineBurstBytes(
-        machine, all, rowBytes(nest, &group->operands[i].map, &token, stageNone, &alone));
-    pricing->ag_cycles += all / rate;
-    raise(&pricing->slowest, all / pricing->limits->replicas / rate);
+    priceIndexed(pricing, i, &token, (double)sambaTileNestTrips(nest, token_level) * sources);
     return;
   }
 
@@ -286,6 +315,7 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   double slot_bytes = sambaMachineBurstBytes(machine, (double)slot.elements * bytes, row);
   double all = slot_bytes * slots * loaded;
   pricing->dram_bytes += all;
+  pricing->elements_bytes += insideElements(nest, i, &slot) * bytes * slots * loaded;
   pricing->first_bytes += slot_bytes * loaded;
   pricing->ag_cycles += all / rate;
 
@@ -299,7 +329,7 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
       (struct Demand){slot_bytes * loaded, all, loaded, staged, direct ? 1 : 2};
   if (!direct)
     pricing->pmus +=
-        (uint32_t)sources * spread + (sources > 1 ? (uint32_t)(sources / sourcesPerStage) + 1 : 0);
+        (uint32_t)sources * spread + stages(nest, staged, (uint32_t)sources, sourcesPerStage);
 }
 
 static double outputRowBytes(const SambaTileNest *nest, uint32_t *out_staged) {
@@ -363,9 +393,13 @@ static void priceStores(Pricing *pricing, double bytes) {
   const SambaMachine *machine = nest->machine;
   uint32_t staged;
 
+  pricing->elements_bytes += bytes;
   pricing->dram_bytes += sambaMachineBurstBytes(machine, bytes, outputRowBytes(nest, &staged));
-  pricing->ag_cycles += bytes / (double)machine->ag_bytes;
-  pricing->pmus += nest->copies > 1 ? nest->copies / copiesPerStage + 1 : 0;
+  /* Generators take the sums of all rounds and store those of the last. */
+  double rounds = (double)sambaTileNestTrips(nest, sambaTileNestOutputLevel(nest)) /
+                  (double)sambaTileNestResults(nest);
+  pricing->ag_cycles += bytes * rounds / (double)machine->ag_bytes;
+  pricing->pmus += stages(nest, staged, nest->copies, copiesPerStage);
 
   /* Staging buffers merge once more before the stores; parts that divide the copies may leave half
    * of that. */
@@ -373,7 +407,25 @@ static void priceStores(Pricing *pricing, double bytes) {
   pricing->least_ags +=
       leastRanges(nest, SAMBA_NO_INDEX, staged > 1 && flows >= 16 ? flows * flows / 4 : flows);
   ++pricing->uses;
-  raise(&pricing->slowest, bytes / nest->copies / (double)machine->ag_bytes);
+  raise(&pricing->slowest, bytes * rounds / nest->copies / (double)machine->ag_bytes);
+}
+
+/* The PMUs of sums that go through some; false when these cannot hold them. */
+static bool priceSums(Pricing *pricing) {
+  SambaTileSums sums = {0};
+  if (sambaTileNestCarriesSums(pricing->nest) && !sambaTileNestSums(pricing->nest, &sums))
+    return false;
+  pricing->pmus += sums.buffers;
+  return true;
+}
+
+/* Cycles from the operands of a firing to its sums in the firing that goes on with them: out of the
+ * array, to a PMU and back. */
+static double sumCycles(const SambaTileNest *nest) {
+  const SambaMachine *machine = nest->machine;
+  double token = 4 * (double)sambaTileNestOutputElements(nest) / (double)machine->vector_bytes;
+  return sambaArrayLatency(machine, false) + (double)machine->pmu_latency_cycles + 2 * token +
+         2 * SAMBA_ASSUMED_HOPS * (double)machine->hop_cycles;
 }
 
 /* Cycles while the pipeline is full: the PCUs' own, or those of what feeds them. */
@@ -385,6 +437,8 @@ static double fullCycles(const Pricing *pricing, double firing, double firings) 
   double skew =
       nest->copies > 1 ? detour * (double)machine->hop_cycles * sqrt(2.0 * nest->copies) : 0;
   double cycles = (firing + skew) * firings;
+  if (sambaTileNestCarriesSums(nest))
+    raise(&cycles, (firing + sumCycles(nest)) * firings / (double)sambaTileNestResults(nest));
   raise(&cycles, pricing->slowest);
   raise(&cycles, pricing->dram_bytes / sambaMachineDramBytesPerCycle(machine));
   raise(&cycles, pricing->ag_cycles / pricing->limits->ags);
@@ -414,10 +468,11 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
       priceOperand(&pricing, nest, i);
   double out_bytes = (double)sambaTileNestOutputElements(nest) *
                      sambaDTypeBytes(nest->graph->tensors[group->output.tensor].dtype);
-  double out_all =
-      out_bytes * (double)sambaTileNestTrips(nest, group->parallel_count) * nest->copies;
+  double out_all = out_bytes * (double)sambaTileNestResults(nest) * nest->copies;
   if (limits->stored_output)
     priceStores(&pricing, out_all);
+  if (!priceSums(&pricing))
+    return false;
   if (pricing.least_ags > fmax(limits->ags, pricing.uses))
     return false;
   if (pricing.pmus > limits->pmus || pricing.pmus + choice->pcus > limits->units)
@@ -430,10 +485,11 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
   double dram = sambaMachineDramBytesPerCycle(machine);
   choice->cycles = cycles;
   choice->dram_bytes = pricing.dram_bytes;
+  choice->elements_bytes = pricing.elements_bytes;
   choice->on_chip = limits->on_chip;
   choice->pmus = pricing.pmus;
   double chunks = (double)sambaTileNestTrips(nest, group->dim_count) /
-                  (double)sambaTileNestTrips(nest, group->parallel_count);
+                  (double)sambaTileNestTrips(nest, sambaTileNestOutputLevel(nest));
   double tail =
       firing * chunks + (limits->stored_output ? out_bytes * nest->copies / dram
                                                : out_bytes / (double)machine->vector_bytes);

@@ -10,6 +10,12 @@
 /* A plan that loads overlapping copies together may cost this much more than one that does not. */
 static const double joinedCost = 1.02;
 
+/* Plans that move at most this many times the bytes of operands and result read nothing again. */
+static const double mostOfLeast = 1.18;
+
+/* Sums may go through a PMU at this cost. */
+static const double carriedCost = 1.1;
+
 typedef struct Search {
   const SambaStageGraph *graph;
   const SambaGroup *group;
@@ -17,6 +23,8 @@ typedef struct Search {
   const SambaGroupLimits *limits;
   SambaGroupChoice *best;
   bool found;
+  bool carried;             /* the loops over what is reduced run outside of all others */
+  double bound, most_bytes; /* choices of this score or more, or that move more, are left out */
   int64_t tile[SAMBA_MAX_STAGE_DIMS];
   uint32_t unroll[SAMBA_MAX_STAGE_DIMS], order[SAMBA_MAX_STAGE_DIMS];
 } Search;
@@ -25,8 +33,9 @@ static void tryChoice(Search *search) {
   SambaGroupChoice choice;
   sambaTileNestFill(search->graph, search->group, search->machine, search->limits->pipeline_dim,
                     search->order, search->tile, search->unroll, &choice.nest);
-  if (sambaPlanPrice(search->limits, search->found ? search->best->score : INFINITY, &choice) &&
-      (!search->found || choice.score < search->best->score)) {
+  double bound = search->found ? search->best->score : search->bound;
+  if (sambaPlanPrice(search->limits, bound, &choice) && choice.score < bound &&
+      choice.elements_bytes <= search->most_bytes) {
     *search->best = choice;
     search->found = true;
   }
@@ -102,15 +111,18 @@ static void tryOrders(Search *search) {
 
   if (search->limits->pipeline_dim != SAMBA_NO_INDEX)
     search->order[count++] = search->limits->pipeline_dim;
+  for (uint32_t dim = group->parallel_count; dim < group->dim_count && search->carried; ++dim)
+    search->order[count++] = dim;
+  uint32_t fixed = count;
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
-    if (dim != search->limits->pipeline_dim)
+    if (dim != search->limits->pipeline_dim && !(search->carried && group->reduced[dim]))
       search->order[count++] = dim;
   tryUnrolls(search);
   if (!group->systolic)
     return;
   uint32_t natural[SAMBA_MAX_STAGE_DIMS];
   memcpy(natural, search->order, sizeof natural);
-  count = search->limits->pipeline_dim != SAMBA_NO_INDEX;
+  count = fixed;
   for (int columns_first = 1; columns_first >= 0; --columns_first)
     for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
       bool column = sambaGroupDepends(group, group->mac[1], dim) &&
@@ -118,8 +130,8 @@ static void tryOrders(Search *search) {
       if (dim != search->limits->pipeline_dim && column == (columns_first == 1))
         search->order[count++] = dim;
     }
-  for (uint32_t dim = 0; dim < group->parallel_count; ++dim)
-    differ |= search->order[dim] != natural[dim];
+  for (uint32_t position = fixed; position < count; ++position)
+    differ |= search->order[position] != natural[position];
   if (differ)
     tryUnrolls(search);
 }
@@ -175,30 +187,43 @@ static int64_t chunkReduced(Search *search, int64_t target) {
   return product;
 }
 
-static void searchSystolic(Search *search) {
-  static const int64_t sides[] = {8, 16, 32, 64, 128, 256};
-  static const int64_t depths[] = {INT64_MAX, 1024, 256, 64, 16};
-  const SambaGroup *group = search->group;
-  uint32_t rows = 0, columns = 0, batch = 0;
+/* The parallel dimensions of a contraction by who walks them, as bits. */
+typedef struct ArraySides {
+  uint32_t rows, columns, batch;
+} ArraySides;
 
+static ArraySides arraySides(const SambaGroup *group) {
+  ArraySides array = {0};
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
     bool first = sambaGroupDepends(group, group->mac[0], dim);
     bool second = sambaGroupDepends(group, group->mac[1], dim);
     if (first == second)
-      batch |= 1u << dim;
+      array.batch |= 1u << dim;
     else if (first)
-      rows |= 1u << dim;
+      array.rows |= 1u << dim;
     else
-      columns |= 1u << dim;
+      array.columns |= 1u << dim;
   }
+  return array;
+}
+
+static void searchSystolic(Search *search) {
+  static const int64_t sides[] = {8, 16, 32, 64, 128, 256};
+  static const int64_t wholeFirst[] = {INT64_MAX, 1024, 256, 64, 16};
+  static const int64_t rounds[] = {4096, 2048, 1024, 512, 256, 128, 64, 16};
+  const int64_t *depths = search->carried ? rounds : wholeFirst;
+  uint32_t depth_count =
+      search->carried ? sizeof rounds / sizeof rounds[0] : sizeof wholeFirst / sizeof wholeFirst[0];
+  const SambaGroup *group = search->group;
+  const ArraySides array = arraySides(group);
 
   int64_t last_depth = -1;
-  for (uint32_t d = 0; d < sizeof depths / sizeof depths[0]; ++d) {
+  for (uint32_t d = 0; d < depth_count; ++d) {
     int64_t depth = chunkReduced(search, depths[d]);
     bool whole = true;
     for (uint32_t dim = group->parallel_count; dim < group->dim_count; ++dim)
       whole &= search->tile[dim] == group->extents[dim];
-    if (depth == last_depth)
+    if (depth == last_depth || (whole && search->carried))
       continue;
     if (d && search->found && whole)
       continue;
@@ -208,23 +233,23 @@ static void searchSystolic(Search *search) {
      * side lets the other side hold more of what is read together. */
     uint32_t first = whole || search->found ? 2 : 0;
     for (uint32_t r = first; r < 2 * sizeof sides / sizeof sides[0]; ++r) {
-      int64_t row_points = fillTiles(search, rows, sides[r / 2], r % 2);
+      int64_t row_points = fillTiles(search, array.rows, sides[r / 2], r % 2);
       if (row_points == last_rows)
         continue;
       last_rows = row_points;
       int64_t last_columns = -1;
       for (uint32_t c = first; c < 2 * sizeof sides / sizeof sides[0]; ++c) {
-        int64_t column_points = fillTiles(search, columns, sides[c / 2], c % 2);
+        int64_t column_points = fillTiles(search, array.columns, sides[c / 2], c % 2);
         if (column_points == last_columns)
           continue;
         last_columns = column_points;
         int64_t macs = row_points * column_points * depth;
         for (uint32_t b = 0; b < 2; ++b) {
           int64_t batch_points =
-              fillTiles(search, batch, b ? sambaCeilDiv(131072, macs) : 1, false);
+              fillTiles(search, array.batch, b ? sambaCeilDiv(131072, macs) : 1, false);
           if (b && batch_points == 1)
             continue;
-          if (!whole &&
+          if (!whole && !search->carried &&
               row_points * column_points * batch_points > search->machine->systolic_accumulators)
             continue;
           tryOrders(search);
@@ -232,7 +257,7 @@ static void searchSystolic(Search *search) {
       }
     }
 
-    if (search->found && d >= 1)
+    if (search->found && d >= 1 && !search->carried)
       break; /* smaller chunks only cost more */
   }
 }
@@ -267,6 +292,46 @@ static void searchSimd(Search *search) {
   }
 }
 
+/* Bytes of a group's operands in memory and of its result: what must move at least. */
+static double leastBytes(const Search *search) {
+  const SambaGroup *group = search->group;
+  double bytes = 0;
+
+  for (uint32_t i = 0; i <= group->operand_count; ++i) {
+    uint32_t index =
+        i < group->operand_count ? group->operands[i].map.tensor : group->output.tensor;
+    const SambaStageTensor *tensor = &search->graph->tensors[index];
+    double own = sambaDTypeBytes(tensor->dtype);
+    for (uint32_t axis = 0; axis < tensor->rank; ++axis)
+      own *= (double)tensor->dims[axis];
+    bytes += own;
+  }
+  return bytes;
+}
+
+/* Where operands are read again for each round of tiles, sums that go through a PMU let all rounds
+ * use what is loaded once: taken when that is about as fast. Returns whether it is. */
+static bool searchCarried(Search *search) {
+  const SambaGroupLimits *limits = search->limits;
+  double most = mostOfLeast * leastBytes(search);
+  if (search->best->elements_bytes <= most || limits->pipeline_dim != SAMBA_NO_INDEX ||
+      limits->on_chip || limits->buffered_output ||
+      !sambaGroupMayCarrySums(search->graph, search->group))
+    return false;
+
+  SambaGroupChoice choice;
+  Search carried = *search;
+  carried.best = &choice;
+  carried.found = false;
+  carried.carried = true;
+  carried.bound = carriedCost * search->best->score;
+  carried.most_bytes = most;
+  searchSystolic(&carried);
+  if (carried.found)
+    *search->best = choice;
+  return carried.found;
+}
+
 /* Loads the copies of each operand together whose slots overlap where that moves fewer bytes and
  * costs no more. */
 static void joinLoads(const Search *search) {
@@ -276,7 +341,8 @@ static void joinLoads(const Search *search) {
     if (search->group->operands[i].value && !(search->limits->on_chip >> i & 1) &&
         sambaTileNestJoined(&joined.nest, i) &&
         sambaPlanPrice(search->limits, joinedCost * search->best->score, &joined) &&
-        sambaTileNestJoined(&joined.nest, i) && joined.dram_bytes < search->best->dram_bytes)
+        sambaTileNestJoined(&joined.nest, i) &&
+        joined.elements_bytes < search->best->elements_bytes)
       *search->best = joined;
   }
 }
@@ -284,13 +350,20 @@ static void joinLoads(const Search *search) {
 bool sambaPlanSearch(const SambaStageGraph *graph, const SambaGroup *group,
                      const SambaMachine *machine, const SambaGroupLimits *limits,
                      SambaGroupChoice *out_choice) {
-  Search search = {
-      .graph = graph, .group = group, .machine = machine, .limits = limits, .best = out_choice};
+  Search search = {.graph = graph,
+                   .group = group,
+                   .machine = machine,
+                   .limits = limits,
+                   .best = out_choice,
+                   .bound = INFINITY,
+                   .most_bytes = INFINITY};
   if (group->systolic)
     searchSystolic(&search);
   else
     searchSimd(&search);
   if (search.found)
+    joinLoads(&search);
+  if (search.found && group->systolic && searchCarried(&search))
     joinLoads(&search);
   return search.found;
 }

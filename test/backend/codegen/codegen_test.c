@@ -161,9 +161,67 @@ static void otherMachinesComputeTheSame(void **state) {
   assert_true(only || ran * 2 > graphKindCount * count);
 }
 
+/* A divisor of `extent`, and not the whole of it where there is another. */
+static int64_t divisorAtRandom(Random *random, int64_t extent) {
+  int64_t divisor = randomIn(random, 1, extent / 2);
+  while (extent % divisor)
+    --divisor;
+  return divisor;
+}
+
+/* A product whose sums go through PMUs: the loop over k runs outside of the others. */
+static void mapCarried(SambaStageGraph *graph, Random *random) {
+  const SambaStage *stage = &graph->stages[0];
+  bool swapped = randomIn(random, 0, 1);
+  SambaMapping *mapping = &graph->mappings[0];
+  *mapping = (SambaMapping){
+      .dim_count = 3, .order = {2, swapped, !swapped}, .pipeline_dim = SAMBA_NO_INDEX};
+
+  for (uint32_t d = 0; d < 2; ++d) {
+    mapping->tile[d] = randomIn(random, 1, 24);
+    mapping->unroll[d] = (uint32_t)randomIn(random, 1, 3);
+    mapping->operand_level[d] = (uint32_t)randomIn(random, 0, 3);
+    mapping->operand_depth[d] = (uint32_t)randomIn(random, 1, 3);
+  }
+  mapping->tile[2] = divisorAtRandom(random, stage->extents[2]);
+  mapping->unroll[2] = 1;
+}
+
+static void carriedSumsComputeTheSame(void **state) {
+  (void)state;
+  static const int64_t memories[] = {32768, 65536, 524288};
+  uint32_t ran = 0;
+
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    SambaArena arena = {0};
+    SambaStageGraph graph = {.arena = &arena, .name = "carried"};
+    Random random = {seed * 7321};
+    SambaMachine machine = *sambaMachineFind(sambaStringRef("sn40l"));
+    machine.pmu_bytes = memories[seed % 3];
+    assert_string_equal(graphKinds[1].name, "large matmul");
+    graphKinds[1].make(&graph, &random);
+    for (uint32_t s = 1; s < graph.stage_count; ++s)
+      graph.mappings[s] = graph.mappings[0];
+    mapCarried(&graph, &random);
+    for (uint32_t s = 1; s < graph.stage_count; ++s) { /* the conversion of the result */
+      graph.mappings[s] = graph.mappings[0];
+      graph.mappings[s].dim_count = 2;
+      graph.mappings[s].order[0] = graph.mappings[0].order[1];
+      graph.mappings[s].order[1] = graph.mappings[0].order[2];
+    }
+    SambaStatus status = executeGraph(&graph, &machine, seed);
+    if (status && sambaStatusGetCode(status) != SAMBA_EXHAUSTED)
+      fail_msg("seed %llu: %s", (unsigned long long)seed, sambaStatusGetMessage(status));
+    ran += !status;
+    sambaStatusFree(status);
+    sambaArenaDestroy(&arena);
+  }
+  assert_true(ran > 30);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(plannedGraphsComputeTheSame),
-                                     cmocka_unit_test(randomMappingsComputeTheSame),
-                                     cmocka_unit_test(otherMachinesComputeTheSame)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(plannedGraphsComputeTheSame), cmocka_unit_test(randomMappingsComputeTheSame),
+      cmocka_unit_test(carriedSumsComputeTheSame), cmocka_unit_test(otherMachinesComputeTheSame)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

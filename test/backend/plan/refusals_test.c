@@ -351,8 +351,36 @@ static void sumsStayInOrder(void **state) {
   expectLower(&graph, &machine, SAMBA_INVALID,
               "must stay at position 1 of the loop order: sums are in order");
   makeSum(&graph, &arena, false);
+  memcpy(graph.mappings[0].order, (uint32_t[]){1, 2, 0}, 3 * sizeof(uint32_t));
+  expectLower(&graph, &machine, SAMBA_UNSUPPORTED,
+              "reduced dimension 1 is the outermost loop, so the sums go through a PMU; that is "
+              "for a contraction on the array with nothing joined to it, whose result is stored "
+              "and not read in the section");
+  makeSum(&graph, &arena, false);
   graph.mappings[0].tile[0] = 0;
   expectLower(&graph, &machine, SAMBA_INVALID, "mapping of stage 0 (sum): dimension 0: tile 0");
+  sambaArenaDestroy(&arena);
+}
+
+static void sumsInPmusHaveLimits(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaMachine machine = machineOf("sn40l");
+  SambaStageGraph graph = {.arena = &arena, .name = "product"};
+  Random random = {1};
+
+  assert_string_equal(graphKinds[1].name, "large matmul");
+  graphKinds[1].make(&graph, &random);
+  graph.mappings[0] = (SambaMapping){.dim_count = 3,
+                                     .order = {2, 0, 1},
+                                     .tile = {16, 16, 1},
+                                     .unroll = {1, 1, 1},
+                                     .operand_level = {1, 1},
+                                     .pipeline_dim = SAMBA_NO_INDEX};
+  machine.pmu_bytes = 1024; /* a tile each, and more of them than a port has flows */
+  machine.flows_per_lane = 2;
+  expectLower(&graph, &machine, SAMBA_EXHAUSTED,
+              "bytes for each copy, more than the PMUs that one PCU of sn40l reaches have");
   sambaArenaDestroy(&arena);
 }
 
@@ -413,6 +441,7 @@ int main(void) {
                                      cmocka_unit_test(buffersAndCountersHaveLimits),
                                      cmocka_unit_test(generatorsAndFlowsHaveLimits),
                                      cmocka_unit_test(sumsStayInOrder),
+                                     cmocka_unit_test(sumsInPmusHaveLimits),
                                      cmocka_unit_test(plansHaveLimits),
                                      cmocka_unit_test(smallestTilesMayNotFit)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,19 @@
+/* Where a nest whose reduced loops run outside keeps its sums: in PMUs, a slot for each tile. */
+#ifndef SAMBA_BACKEND_GROUP_TILE_SUMS_H
+#define SAMBA_BACKEND_GROUP_TILE_SUMS_H
+
+#include "backend/group/tile_nest.h"
+
+/* Two ways: all tiles of several copies in one buffer (runs 0), or each copy's tiles in runs that
+ * are dealt to the buffers in the order of time: first the first run of each copy. */
+typedef struct SambaTileSums {
+  uint32_t copies;  /* runs 0: copies that share a buffer */
+  uint32_t runs;    /* of each copy */
+  uint32_t each;    /* runs of all copies that one buffer holds */
+  uint32_t buffers; /* in all */
+} SambaTileSums;
+
+/* False when the PMUs cannot hold the sums with the streams that a port takes. */
+bool sambaTileNestSums(const SambaTileNest *nest, SambaTileSums *out_sums);
+
+#endif
