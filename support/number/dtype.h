@@ -1,5 +1,5 @@
-/* Element types: questions to the table in samba/base.h, from which code, records and documents take
- * names and sizes, and conversions. */
+/* Element types: questions to the table in samba/base.h, from which code, records and documents
+ * take names and sizes, and conversions. */
 #ifndef SAMBA_SUPPORT_NUMBER_DTYPE_H
 #define SAMBA_SUPPORT_NUMBER_DTYPE_H
 

@@ -169,7 +169,8 @@ static void t057NamesOfTypes(void **state) {
   static const char *const bad[] = {"", "torch.", "torch.bf16", "complex64", "float3", "invalid"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i)
     expectError(sambaDTypeParse(sambaStringRef(bad[i]), &dtype), SAMBA_INVALID,
-                "is no element type; expected f32, bf16, f16, f64, i1, i8, ui8, i16, i32, i64");
+                "is no element type; expected f32, bf16, f16, f64, i1, i8, ui8, i16, i32, i64 or "
+                "PyTorch's name of one, as 'bfloat16' and 'torch.BFloat16Tensor'");
   assert_string_equal(sambaDTypeTensorName(SAMBA_DTYPE_F32), "torch.FloatTensor");
   assert_string_equal(sambaDTypeTensorName(SAMBA_DTYPE_F64), "torch.DoubleTensor");
   assert_string_equal(sambaDTypeTensorName(SAMBA_DTYPE_NONE), "");

@@ -146,22 +146,24 @@ static void t084Refusals(void **state) {
   expectError(sambaTensorIndex(tensor, INDICES(at(0), at(0), at(0)), &out), SAMBA_INVALID,
               "too many indices for a tensor of shape 2x3xf32");
   expectError(sambaTensorIndex(tensor, SAMBA_TENSOR_MAX_RANK + 1, many, &out), SAMBA_UNSUPPORTED,
-              "the indices give more than 32 dimensions");
+              "the indices give more than 32 dimensions, which a tensor can have");
   expectError(sambaTensorIndex(tensor, 1, &none, &out), SAMBA_INVALID, "77 is no kind of index");
   expectError(sambaTensorIndex(tensor, INDICES(places(half)), &out), SAMBA_INVALID,
               "element 1 of an index tensor is 0.5; expected a whole number");
   expectError(sambaTensorIndex(tensor, INDICES(places(square)), &out), SAMBA_UNSUPPORTED,
               "a tensor of shape 1x1xi64 as an index: expected a tensor of rank 1");
   expectError(sambaTensorIndex(tensor, INDICES(places(mask)), &out), SAMBA_UNSUPPORTED,
-              "masks are not supported; use the places themselves");
+              "as an index: masks are not supported; use the places themselves");
   expectError(sambaTensorIndex(tensor, INDICES(places(index), places(index)), &out),
-              SAMBA_UNSUPPORTED, "more than one index tensor or list; index one dimension after");
+              SAMBA_UNSUPPORTED,
+              "more than one index tensor or list; index one dimension after the other");
   expectError(sambaTensorIndex(tensor, INDICES(by_list, places(index)), &out), SAMBA_UNSUPPORTED,
               "more than one index tensor or list");
   expectError(sambaTensorIndex(tensor, INDICES(places(empty)), &out), SAMBA_INVALID,
               "indexing needs the data of tensor 'i'");
   expectError(sambaTensorSetIndexScalar(tensor, INDICES(by_list), sambaScalarInt(1)),
-              SAMBA_UNSUPPORTED, "index 0 is a list, which can be read but not written");
+              SAMBA_UNSUPPORTED,
+              "index 0 is a list, which can be read but not written; use a tensor");
   expectError(sambaTensorSetIndexScalar(empty, INDICES(at(0)), sambaScalarInt(1)), SAMBA_INVALID,
               "writing in place needs the data of tensor 'i' of shape 2xi64, which has none");
   expectError(sambaTensorSetIndex(tensor, INDICES(at(0)), empty), SAMBA_INVALID,

@@ -58,7 +58,8 @@ static void refusedWithoutMaterializer(void **state) {
   float data[2];
   expectOk(sambaTensorCreateEmpty(SAMBA_DTYPE_F32, DIMS(2), sambaStringRef("w"), &tensor));
   expectError(sambaTensorMaterialize(tensor, NULL), SAMBA_INVALID,
-              "tensor 'w' of shape 2xf32 has no data and no materializer that could make them");
+              "tensor 'w' of shape 2xf32 has no data and no materializer that could make "
+              "them; set its data or give it one");
   expectError(sambaTensorCopyMaterialized(tensor, NULL, &copy), SAMBA_INVALID, "no materializer");
   assert_null(copy);
   expectError(sambaTensorReadData(tensor, data, sizeof data), SAMBA_INVALID,

@@ -216,6 +216,13 @@ static void t047Items(void **state) {
   expectError(sambaTensorGetItem(two, &item), SAMBA_INVALID,
               "has 2 elements; only a tensor with one element is a number");
 
+  SambaTensor *empty;
+  expectOk(sambaTensorCreateEmpty(SAMBA_DTYPE_F32, 0, NULL, sambaStringRef("e"), &empty));
+  expectError(sambaTensorGetItem(empty, &item), SAMBA_INVALID,
+              "reading its item needs the data of tensor 'e' of shape f32");
+  expectError(sambaTensorCopyToFloat(empty, numbers, 1), SAMBA_INVALID,
+              "copying needs the data of");
+  sambaTensorRelease(empty);
   expectOk(sambaTensorCopyToFloat(two, numbers, 2));
   assert_float_equal(numbers[0], 1.5f, 0);
   assert_float_equal(numbers[1], -2, 0);
