@@ -20,7 +20,7 @@ static const struct {
 } npyTypes[] = {{"f4", SAMBA_DTYPE_F32},  {"f2", SAMBA_DTYPE_F16}, {"u2", SAMBA_DTYPE_BF16},
                 {"V2", SAMBA_DTYPE_BF16}, {"b1", SAMBA_DTYPE_I1},  {"i1", SAMBA_DTYPE_I8},
                 {"u1", SAMBA_DTYPE_UI8},  {"i2", SAMBA_DTYPE_I16}, {"i4", SAMBA_DTYPE_I32},
-                {"i8", SAMBA_DTYPE_I64}};
+                {"i8", SAMBA_DTYPE_I64},  {"f8", SAMBA_DTYPE_F64}};
 enum { npyTypeCount = sizeof npyTypes / sizeof *npyTypes };
 
 /* ONNX TensorProto.DataType. */
@@ -119,8 +119,8 @@ static void transposeFortran(const SambaTensorFile *tensor, const uint8_t *sourc
   }
 }
 
-SambaStatus sambaNpyParse(const char *name, const uint8_t *data, size_t size, SambaArena *arena,
-                          SambaTensorFile *out_tensor) {
+static SambaStatus parseNpy(const char *name, const uint8_t *data, size_t size, bool allows_f64,
+                            SambaArena *arena, SambaTensorFile *out_tensor) {
   memset(out_tensor, 0, sizeof *out_tensor);
   if (size < 10 || memcmp(data, "\x93NUMPY", 6) != 0)
     return bad(name, "not a .npy file: it does not start with \\x93NUMPY");
@@ -147,6 +147,8 @@ SambaStatus sambaNpyParse(const char *name, const uint8_t *data, size_t size, Sa
   for (int i = 0; i < npyTypeCount; ++i)
     if (strncmp(descr, npyTypes[i].descr, 2) == 0 && (descr[2] == '\'' || descr[2] == '"'))
       out_tensor->dtype = npyTypes[i].dtype;
+  if (out_tensor->dtype == SAMBA_DTYPE_F64 && !allows_f64)
+    out_tensor->dtype = SAMBA_DTYPE_COUNT;
   if (out_tensor->dtype == SAMBA_DTYPE_COUNT || (foreign && sambaDTypeBytes(out_tensor->dtype) > 1))
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "%s: elements of type '%s%.*s' are not supported; use little-endian f4, "
@@ -167,6 +169,16 @@ SambaStatus sambaNpyParse(const char *name, const uint8_t *data, size_t size, Sa
   normalizeBooleans(out_tensor);
 
   return NULL;
+}
+
+SambaStatus sambaNpyParse(const char *name, const uint8_t *data, size_t size, SambaArena *arena,
+                          SambaTensorFile *out_tensor) {
+  return parseNpy(name, data, size, false, arena, out_tensor);
+}
+
+SambaStatus sambaHostNpyParse(const char *name, const uint8_t *data, size_t size, SambaArena *arena,
+                              SambaTensorFile *out_tensor) {
+  return parseNpy(name, data, size, true, arena, out_tensor);
 }
 
 SambaStatus sambaNpyBegin(const char *path, SambaDType dtype, uint32_t rank, const int64_t *dims,

@@ -18,11 +18,14 @@ typedef struct SambaTensorFile {
 } SambaTensorFile;
 
 /* Reads a file by its ending (.npy or .pb). Errors name the file and what is wrong; types that
- * Samba does not have (f64, strings, ...) are refused by name. */
+ * devices do not have (f64, strings, ...) are refused by name. */
 SambaStatus sambaTensorFileRead(const char *path, SambaArena *arena, SambaTensorFile *out_tensor);
 /* The same from bytes in memory; `name` is for messages. */
 SambaStatus sambaNpyParse(const char *name, const uint8_t *data, size_t size, SambaArena *arena,
                           SambaTensorFile *out_tensor);
+/* Takes f64 too, which host memory has and devices have not. */
+SambaStatus sambaHostNpyParse(const char *name, const uint8_t *data, size_t size, SambaArena *arena,
+                              SambaTensorFile *out_tensor);
 SambaStatus sambaTensorProtoParse(const char *name, const uint8_t *data, size_t size,
                                   SambaArena *arena, SambaTensorFile *out_tensor);
 

@@ -1,6 +1,6 @@
-/* Casts of whole tensors, and copies that cast. */
+/* Casts of whole tensors, copies that cast, and the type of what several tensors give. */
 #include "support/base/memory.h"
-#include "support/tensor/convert.h"
+#include "support/number/convert.h"
 #include "support/tensor/strided.h"
 #include "support/tensor/tensor_state.h"
 
@@ -89,6 +89,20 @@ SambaStatus sambaTensorContiguous(SambaTensor *tensor, SambaTensor **out_tensor)
     return sambaTensorClone(tensor, out_tensor);
   *out_tensor = sambaTensorRetain(tensor);
   return NULL;
+}
+
+SambaDType sambaTensorResultType(uint32_t count, const SambaTensor *const *tensors,
+                                 const SambaScalar *scalar) {
+  SambaTypedOperand each[2] = {{SAMBA_OPERAND_DIMENSIONED, SAMBA_DTYPE_NONE},
+                               {SAMBA_OPERAND_RANK_ZERO, SAMBA_DTYPE_NONE}};
+  for (uint32_t i = 0; i < count; ++i) {
+    SambaTypedOperand *of = &each[sambaTensorGetRank(tensors[i]) ? 0 : 1];
+    of->dtype = sambaDTypePromote(of->dtype, sambaTensorGetDType(tensors[i]));
+  }
+  SambaTypedOperand all[3] = {each[0], each[1], {SAMBA_OPERAND_SCALAR, SAMBA_DTYPE_NONE}};
+  if (scalar)
+    all[2].dtype = scalar->dtype;
+  return sambaDTypeResult(3, all);
 }
 
 /* ---- Elements out as numbers ---- */

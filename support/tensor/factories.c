@@ -1,6 +1,6 @@
 /* Fresh tensors: of one value, of a sequence, and like another one. */
 #include "support/base/memory.h"
-#include "support/tensor/convert.h"
+#include "support/number/convert.h"
 #include "support/tensor/tensor_state.h"
 
 #include <math.h>

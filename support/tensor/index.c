@@ -1,6 +1,6 @@
 /* Reading and writing what indices select. */
 #include "support/base/memory.h"
-#include "support/tensor/convert.h"
+#include "support/number/convert.h"
 #include "support/tensor/index_plan.h"
 
 /* A view of the tensor without the gathered dimension, at its place number `k`. */

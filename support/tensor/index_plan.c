@@ -2,8 +2,8 @@
 #include "support/tensor/index_plan.h"
 
 #include "support/base/memory.h"
+#include "support/number/convert.h"
 #include "support/number/integer.h"
-#include "support/tensor/convert.h"
 
 #include <math.h>
 #include <stdlib.h>

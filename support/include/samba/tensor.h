@@ -297,7 +297,7 @@ SAMBA_EXPORT SambaStatus sambaTensorCopyMaterialized(SambaTensor *tensor, SambaG
  * the tensor alone: the order of tensors and the number of threads do not matter. */
 typedef enum {
   SAMBA_INITIALIZER_CONSTANT, /* value */
-  SAMBA_INITIALIZER_UNIFORM,  /* [low, high) */
+  SAMBA_INITIALIZER_UNIFORM,  /* between low and high */
   SAMBA_INITIALIZER_NORMAL    /* mean, deviation */
 } SambaInitializerKind;
 typedef struct SambaInitializer {

@@ -1,5 +1,5 @@
-/* samba/tensor.h: fresh tensors and names of types. Rows T030, T046, T057, T063 to T066, E10, N005.
- * Numbers are PyTorch's. */
+/* samba/tensor.h: fresh tensors and names of types. Rows T030, T046, T057, T063, T064, T065, T066,
+ * E10, N005. Numbers are PyTorch's. */
 #include "test/support/tensor/tensor_checks.h"
 
 static const SambaStringRef unnamed = {"", 0};

@@ -1,5 +1,5 @@
-/* samba/tensor.h: indices that read and write. Rows T080 to T089, E09. Numbers are the document's
- * and PyTorch's. */
+/* samba/tensor.h: indices that read and write. Rows T080, T081, T082, T083, T084, T085, T086,
+ * T087, T089, E09. Numbers are the document's and PyTorch's. */
 #include "test/support/tensor/tensor_checks.h"
 
 static SambaIndex at(int64_t place) { return (SambaIndex){.kind = SAMBA_INDEX_INT, .at = place}; }

@@ -1,5 +1,5 @@
-/* samba/tensor.h: data that are made when somebody needs them. Rows T007, T013, T014, T020 to
- * T026. */
+/* samba/tensor.h: data that are made when somebody needs them. Rows T007, T013, T014, T020, T021,
+ * T022, T023, T024, T025, T026. */
 #include "test/support/tensor/tensor_checks.h"
 
 #include <stdlib.h>

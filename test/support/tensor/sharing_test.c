@@ -1,5 +1,6 @@
-/* samba/tensor.h: tensors share memory and never copy it; shapes, names and gradients. Rows T001 to
- * T008, T040 to T053, T090 to T093, T108, E13, E14. */
+/* samba/tensor.h: tensors share memory and never copy it; shapes, names and gradients. Rows T001,
+ * T002, T003, T004, T005, T006, T007, T008, T015, T040, T041, T042, T043, T044, T045, T050, T051,
+ * T052, T067, T090, T093, T102, T106, T108, E13, E14, N001, N002, N003, N004, N006. */
 #include "test/support/tensor/tensor_checks.h"
 
 #include <stdlib.h>

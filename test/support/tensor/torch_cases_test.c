@@ -1,5 +1,5 @@
 /* samba/tensor.h against PyTorch: torch_cases.txt has its random numbers (T031, E11), casts (T054,
- * T058) and result types (T068, E08), bit for bit; torch_cases.py made it. */
+ * T055, T058, T059) and result types (T068, E08), bit for bit; torch_cases.py made it. */
 #include "test/support/tensor/tensor_checks.h"
 
 #include <math.h>

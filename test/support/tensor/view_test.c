@@ -1,5 +1,6 @@
-/* samba/tensor.h: views share, copies do not. Rows T028, T060 to T062, T067, E16, N040; the casts'
- * names of D3 in the contract. Expected strides and values are PyTorch's. */
+/* samba/tensor.h: views share, copies do not. Rows T028, T047, T060, T061, T062, N011, N033, N040,
+ * E16; names go along with casts and views of the whole. Expected strides and values are
+ * PyTorch's. */
 #include "test/support/tensor/tensor_checks.h"
 
 static void t062Permute(void **state) {

@@ -1,6 +1,6 @@
 /* Random numbers in the order in which PyTorch's generator for the CPU gives them. */
-#ifndef SAMBA_SUPPORT_TENSOR_GENERATOR_H
-#define SAMBA_SUPPORT_TENSOR_GENERATOR_H
+#ifndef SAMBA_SUPPORT_TENSOR_RANDOM_GENERATOR_H
+#define SAMBA_SUPPORT_TENSOR_RANDOM_GENERATOR_H
 
 #include "samba/tensor.h"
 

@@ -4,7 +4,7 @@
  * transform. Its f32 form uses polynomials (those of the Cephes library for single precision)
  * instead of the C library, with fused multiply-adds where PyTorch's vector code has them: that is
  * what makes the results equal to the last bit on every machine. */
-#include "support/tensor/normal_block.h"
+#include "support/tensor/random/normal_block.h"
 
 #include "support/number/dtype.h"
 

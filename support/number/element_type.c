@@ -1,5 +1,5 @@
 /* Element types in host memory: names as PyTorch writes them. */
-#include "support/tensor/tensor_state.h"
+#include "samba/tensor.h"
 
 bool sambaDTypeIsFloatingPoint(SambaDType dtype) {
   return dtype == SAMBA_DTYPE_F32 || dtype == SAMBA_DTYPE_BF16 || dtype == SAMBA_DTYPE_F16 ||

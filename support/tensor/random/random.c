@@ -1,8 +1,8 @@
 /* Tensors of random numbers, in the order in which PyTorch draws them. */
+#include "support/number/convert.h"
 #include "support/number/dtype.h"
-#include "support/tensor/convert.h"
-#include "support/tensor/generator.h"
-#include "support/tensor/normal_block.h"
+#include "support/tensor/random/generator.h"
+#include "support/tensor/random/normal_block.h"
 #include "support/tensor/tensor_state.h"
 
 #include <math.h>

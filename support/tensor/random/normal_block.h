@@ -1,6 +1,6 @@
 /* Normal numbers in blocks of 16, as PyTorch makes them from uniform ones. */
-#ifndef SAMBA_SUPPORT_TENSOR_NORMAL_BLOCK_H
-#define SAMBA_SUPPORT_TENSOR_NORMAL_BLOCK_H
+#ifndef SAMBA_SUPPORT_TENSOR_RANDOM_NORMAL_BLOCK_H
+#define SAMBA_SUPPORT_TENSOR_RANDOM_NORMAL_BLOCK_H
 
 #include "samba/base.h"
 

@@ -45,17 +45,3 @@ SambaDType sambaDTypeResult(uint32_t count, const SambaTypedOperand *operands) {
   SambaDType low = combine(results[SAMBA_OPERAND_RANK_ZERO], results[SAMBA_OPERAND_SCALAR]);
   return combine(results[SAMBA_OPERAND_DIMENSIONED], low);
 }
-
-SambaDType sambaTensorResultType(uint32_t count, const SambaTensor *const *tensors,
-                                 const SambaScalar *scalar) {
-  SambaTypedOperand each[2] = {{SAMBA_OPERAND_DIMENSIONED, SAMBA_DTYPE_NONE},
-                               {SAMBA_OPERAND_RANK_ZERO, SAMBA_DTYPE_NONE}};
-  for (uint32_t i = 0; i < count; ++i) {
-    SambaTypedOperand *of = &each[sambaTensorGetRank(tensors[i]) ? 0 : 1];
-    of->dtype = sambaDTypePromote(of->dtype, sambaTensorGetDType(tensors[i]));
-  }
-  SambaTypedOperand all[3] = {each[0], each[1], {SAMBA_OPERAND_SCALAR, SAMBA_DTYPE_NONE}};
-  if (scalar)
-    all[2].dtype = scalar->dtype;
-  return sambaDTypeResult(3, all);
-}

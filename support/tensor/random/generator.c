@@ -1,5 +1,5 @@
 /* The Mersenne Twister mt19937 (Matsumoto and Nishimura, 1998), and single numbers from it. */
-#include "support/tensor/generator.h"
+#include "support/tensor/random/generator.h"
 
 #include "support/base/memory.h"
 

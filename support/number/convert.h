@@ -1,6 +1,6 @@
 /* Numbers from one element type to another, as PyTorch converts them. */
-#ifndef SAMBA_SUPPORT_TENSOR_CONVERT_H
-#define SAMBA_SUPPORT_TENSOR_CONVERT_H
+#ifndef SAMBA_SUPPORT_NUMBER_CONVERT_H
+#define SAMBA_SUPPORT_NUMBER_CONVERT_H
 
 #include "samba/tensor.h"
 

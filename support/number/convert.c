@@ -4,7 +4,7 @@
  * is rounded once. bf16 and f16 alone are rounded from f32, as PyTorch does. What an integer cannot
  * hold becomes what the conversion instructions of x86-64 give, as in PyTorch: the smallest i64 for
  * i64 and ui8, the smallest i32 for the others, of which the low bits are kept. */
-#include "support/tensor/convert.h"
+#include "support/number/convert.h"
 
 #include "support/number/dtype.h"
 
