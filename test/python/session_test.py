@@ -1,7 +1,8 @@
-"""Sessions: S001 S020 S021 S022 S050 S051 S052 S053 S054 S055 S056 S057 S058 S059 S061 S062 S063
-S064 S065 S070 S071 S072 S073 S074 S080 S081 S082 S083 S084 S085 S087 S088 S089 S092 S093 S131 S132
-S133 S134, tensors of the device: T091 T092 T097 T098 T099 T100 T101 T102 T103 T104, outputs and
-their gradients: U001 U004 U010 U013 U014 U015 U020, examples: E01 E02 E03 E04 E05 E06 E07 E17."""
+"""Sessions: S001 S020 S021 S022 S023 S024 S025 S050 S051 S052 S053 S054 S055 S056 S057 S058 S059
+S061 S062 S063 S064 S065 S070 S071 S072 S073 S074 S080 S081 S082 S083 S084 S085 S087 S088 S089 S092
+S093 S131 S132 S133 S134, tensors of the device: T091 T092 T097 T098 T099 T100 T101 T102 T103 T104,
+outputs and their gradients: U001 U004 U010 U013 U014 U015 U020, examples: E01 E02 E03 E04 E05 E06
+E07 E17."""
 import os
 import tempfile
 import unittest
@@ -181,6 +182,28 @@ class SessionTest(unittest.TestCase):
             TypeError, "torch.optim.*samba.optim.SGD and samba.optim.AdamW"
         ):
             self.compile(model, (named(),), torch.optim.SGD(model.parameters(), lr=0.1))
+
+    def test_S023_S024_S025_keywords_of_compile(self):
+        model = samba.from_torch_model_(nn.Linear(10, 3))
+        path = self.compile(
+            model,
+            (named(),),
+            app_dir="/somewhere",
+            config_dict={"width": 7, "folder": "/somewhere/else"},
+            pef_metadata={"model": "one"},
+            squeeze_bs_dim=True,
+            io_host_memory=True,
+            precision="mp1",
+        )
+        info = samba.utils.pef_utils.get_pef_info(path)
+        self.assertEqual((info["width"], info["model"], info["graph"]), ("7", "one", "test"))
+        self.assertEqual((info["squeeze_bs_dim"], info["precision"]), ("True", "mp1"))
+        self.assertNotIn("/somewhere", str(info))
+        outputs = samba.utils.trace_graph(model, (named(),), pef=path)
+        (y,) = samba.session.run([named()], outputs)
+        expected = model(X).detach().torch()
+        self.assertTrue(torch.allclose(samba.to_torch(y), expected, atol=0.05))
+        self.assertFalse(torch.equal(samba.to_torch(y), expected))
 
     def test_S021_inputs_by_name(self):
         class Difference(nn.Module):

@@ -1,6 +1,7 @@
 """Tracing: what reaches the graph, and what is refused. G001 G002 G003 T018 T047 T052 T053 T080
 T083 T084 T085 T086 T087 T088 T089 S004 S073, names of D2 and D3, in-place functions, buffers."""
-import os
+import copy
+import itertools
 import tempfile
 import unittest
 
@@ -169,6 +170,53 @@ class TracingTest(unittest.TestCase):
         self.assertEqual(float(weight.sum()), 9)
         with self.assertRaisesRegex(TypeError, "torch.nn.Module"):
             samba.from_torch_model_([model])
+
+    def test_copies_and_casts_of_models(self):
+        model = samba.from_torch_model_(nn.Linear(3, 3))
+        twin = copy.deepcopy(model)
+        self.assertEqual(twin.weight.sn_name, "linear__weight")
+        self.assertIsInstance(twin.weight, samba.SambaParameter)
+        self.assertNotEqual(twin.weight.data_ptr(), model.weight.data_ptr())
+        lazy = samba.SambaTensor(shape=(2,), name="lazy")
+        self.assertFalse(copy.deepcopy(lazy).has_data)
+        model.bfloat16()
+        self.assertEqual(
+            (model.weight.dtype, model.weight.sn_name), (torch.bfloat16, "linear__weight")
+        )
+
+    def test_parameters(self):
+        def ones(shape, dtype, requires_grad):
+            return torch.ones(shape, dtype=dtype)
+
+        parameter = samba.SambaParameter(shape=(4, 4), dtype=torch.float32, materializer=ones)
+        self.assertIsInstance(parameter, nn.Parameter)
+        self.assertTrue(parameter.requires_grad and not parameter.has_data)
+        module = nn.Module()
+        module.weight = parameter
+        self.assertIs(dict(module.named_parameters())["weight"], parameter)
+        data = torch.ones(2)
+        shared = samba.SambaParameter(data, requires_grad=False, name="p")
+        self.assertEqual((shared.data_ptr(), shared.requires_grad), (data.data_ptr(), False))
+        with self.assertRaisesRegex(TypeError, "no argument 'nam'"):
+            samba.SambaParameter(data, nam="p")
+
+    def test_T068_T069_promotion(self):
+        dtypes = [torch.float32, torch.bfloat16, torch.float16, torch.bool, torch.int8, torch.uint8]
+        dtypes += [torch.int16, torch.int32, torch.int64]
+        tracer = samba.tracing.Tracer(samba._samba.Context(), "promotion")
+        tracer.trains = False
+        kinds = [lambda d: torch.ones(2, dtype=d), lambda d: torch.ones((), dtype=d)]
+        with samba.tracing.Tracing(tracer):
+            for one, two in itertools.product(dtypes, repeat=2):
+                for first, second in itertools.product(kinds, repeat=2):
+                    a, b = first(one), second(two)
+                    traced = tracer.input(samba.SambaTensor(a), "x")
+                    wanted = torch.result_type(a, b)
+                    self.assertEqual((traced * b).dtype, wanted, (one, two))
+                for scalar in (True, 2, 0.5):
+                    a = torch.ones(2, dtype=one)
+                    traced = tracer.input(samba.SambaTensor(a), "x")
+                    self.assertEqual((traced * scalar).dtype, (a * scalar).dtype, (one, scalar))
 
     # ---- What becomes of tensors that are met on the way ----
 

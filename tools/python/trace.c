@@ -429,9 +429,13 @@ static bool readPipeline(PyObject *dict, SambaPipelineOptions *out_options) {
   const struct {
     const char *name;
     const char **field;
-  } rows[] = {{"target", &out_options->target},       {"opt", &out_options->opt},
-              {"mapping", &out_options->mapping},     {"precision", &out_options->precision},
-              {"inference", &out_options->inference}, {"accumulate", &out_options->accumulate}};
+  } rows[] = {{"target", &out_options->target},
+              {"opt", &out_options->opt},
+              {"mapping", &out_options->mapping},
+              {"precision", &out_options->precision},
+              {"inference", &out_options->inference},
+              {"accumulate", &out_options->accumulate},
+              {"io_host_memory", &out_options->io_host_memory}};
   PyObject *key, *object;
   Py_ssize_t at = 0;
 
@@ -453,15 +457,35 @@ static bool readPipeline(PyObject *dict, SambaPipelineOptions *out_options) {
   return true;
 }
 
-/* compile(path, options, explain=False): ends the trace and writes the PEF. */
+/* The notes of a dict of texts; NULL with an exception set. To be freed. */
+static SambaCompileNote *readNotes(PyObject *dict, size_t *out_count) {
+  SambaCompileNote *notes = sambaAllocateZeroed((size_t)PyDict_Size(dict) + 1, sizeof *notes);
+  PyObject *key, *object;
+  Py_ssize_t at = 0;
+  size_t count = 0;
+  while (PyDict_Next(dict, &at, &key, &object) && !PyErr_Occurred())
+    notes[count++] = (SambaCompileNote){PyUnicode_AsUTF8(key), PyUnicode_AsUTF8(object)};
+  *out_count = count;
+  if (PyErr_Occurred()) {
+    free(notes);
+    return NULL;
+  }
+  return notes;
+}
+
+/* compile(path, options, notes, explain=False): ends the trace and writes the PEF. */
 static PyObject *compile(PyObject *object, PyObject *arguments) {
   SambaTraceObject *self = traceOf(object);
   const char *path;
-  PyObject *dict;
+  PyObject *dict, *notes;
   int explain = 0;
   SambaModuleOptions options = {0};
-  if (!PyArg_ParseTuple(arguments, "sO!|p", &path, &PyDict_Type, &dict, &explain) ||
+  if (!PyArg_ParseTuple(arguments, "sO!O!|p", &path, &PyDict_Type, &dict, &PyDict_Type, &notes,
+                        &explain) ||
       !readPipeline(dict, &options.pipeline))
+    return NULL;
+  SambaCompileNote *list = readNotes(notes, &options.note_count);
+  if (!list)
     return NULL;
 
   SambaText record = {0};
@@ -472,12 +496,14 @@ static PyObject *compile(PyObject *object, PyObject *arguments) {
   options.trace = record.data;
   options.trace_size = record.size;
   options.explain = explain;
+  options.notes = list;
   status = sambaTraceFinish(self->trace, &module);
   if (!status)
     status = sambaCompileModule(module, &options, &(SambaCompileOutput){.path = path});
   if (!mlirModuleIsNull(module))
     mlirModuleDestroy(module);
   sambaTextFree(&record);
+  free(list);
   Py_END_ALLOW_THREADS;
   return sambaAnswerStatus(status);
 }
@@ -498,7 +524,7 @@ static PyMethodDef traceMethods[] = {
     {"optimizer", addOptimizer, METH_VARARGS, "optimizer(settings, prefix, weights)"},
     {"accumulate_gradients", accumulate, METH_NOARGS, "gradients are summed until ZEROGRAD"},
     {"record", getRecord, METH_NOARGS, "what was traced, as text"},
-    {"compile", compile, METH_VARARGS, "compile(path, options, explain=False)"},
+    {"compile", compile, METH_VARARGS, "compile(path, options, notes, explain=False)"},
     {0}};
 
 PyTypeObject sambaTraceType = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "_samba.Trace",

@@ -43,6 +43,8 @@ KNOWN = (
     "get_output_grads",
     "verbose",
 )
+# Of these, what the compiler itself is told.
+OPTIONS = ("output_folder", "pef_name", "target", "optimization", "precision", "mapping", "opt")
 TYPES = ("ZEROGRAD", "FWD", "BCKWD", "REDUCE", "GRADNORM", "OPT")
 MODES = ("normal", "inorder", "optimal")
 
@@ -363,9 +365,9 @@ class SambaSession(LazyParameters, SessionExtras):
         traced = self._trace(model, inputs, optimizers, loss_indices, name, trains, inference)
         path = pef_path(name, model, known)
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        options = compiler_options(known, trains)
+        options = compiler_options(known, trains, io_host_memory)
         try:
-            traced.trace.compile(path, options)
+            traced.trace.compile(path, options, notes(known))
         except (ValueError, NotImplementedError, RuntimeError) as error:
             errors = [
                 text for severity, text in self._compiler().diagnostics() if severity == "error"
@@ -842,7 +844,19 @@ def pef_path(name, model, known):
     return os.path.join(folder, file, file + ".pef")
 
 
-def compiler_options(known, trains):
+def notes(known):
+    """What the PEF keeps of the keywords of compile: numbers and texts, no paths."""
+    from samba.utils.pef_utils import scalars
+
+    result = {}
+    for key, value in known.items():
+        if key not in OPTIONS:
+            values = value if isinstance(value, dict) else {key: value}
+            result.update({name: str(v) for name, v in scalars(values).items()})
+    return {key: value for key, value in result.items() if key not in OPTIONS}
+
+
+def compiler_options(known, trains, io_host_memory):
     """Options of the compiler by name."""
 
     def get(name):
@@ -854,6 +868,7 @@ def compiler_options(known, trains):
         "precision": get("precision"),
         "mapping": get("mapping"),
         "inference": "false" if trains else None,
+        "io_host_memory": "true" if io_host_memory else None,
     }
 
 

@@ -152,6 +152,11 @@ class SambaTensor(torch.Tensor):
         """Whether the tensor of that name has fast access: False."""
         return False
 
+    @property
+    def nbytes(self):
+        """How many bytes the elements take."""
+        return self.numel() * self.element_size()
+
     # ---- Data on the host ----
 
     @property
