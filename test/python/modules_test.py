@@ -1,5 +1,6 @@
-"""Module classes of torch.nn, traced, compiled for inference and for training, and run for one step,
-against PyTorch: outputs, gradients of inputs and parameters, new parameters, buffers. G001 G009."""
+"""Module classes of torch.nn, traced, compiled for inference and for training, and run for one
+step, against PyTorch: outputs, gradients of inputs and parameters, new parameters, buffers.
+G001 G009."""
 import os
 import sys
 import unittest

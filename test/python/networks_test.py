@@ -1,5 +1,6 @@
 """Networks in plain PyTorch, traced and compiled for inference and for training, and run for one
-step, against PyTorch: outputs, gradients of inputs and parameters, new parameters, buffers. G001."""
+step, against PyTorch: outputs, gradients of inputs and parameters, new parameters, buffers.
+G001."""
 import os
 import sys
 import unittest

@@ -94,7 +94,7 @@ class SmallTest(unittest.TestCase):
             benchmark_acc.AccuracyReport(acc=1)
 
     def test_g011_metadata_has_no_paths(self):
-        values = {"lr": 0.1, "pef": "/tmp/a.pef", "sizes": (1, 2), "f": print, "c": {"d": True}}
+        values = {"lr": 0.1, "pef": "out/a.pef", "sizes": (1, 2), "f": print, "c": {"d": True}}
         metadata = pef_utils.get_pefmeta_dict(values, torch.nn.Linear(1, 1))
         self.assertEqual(metadata, {"c.d": True, "lr": 0.1, "sizes": "1,2", "model": "Linear"})
         self.assertEqual(pef_utils.get_pefmeta(None), {})
