@@ -37,6 +37,10 @@ void sambaTraceDestroy(SambaTrace *trace) {
   sambaArrayFree(&trace->arguments);
   sambaArrayFree(&trace->results);
   sambaArrayFree(&trace->optimizers);
+  for (size_t i = 0; i < trace->tensors.size; ++i)
+    sambaTensorRelease(trace->tensors.data[i].tensor);
+  sambaArrayFree(&trace->tensors);
+  sambaPointerMapFree(&trace->tensor_values);
   sambaArrayFree(&trace->lines);
   sambaArrayFree(&trace->line_layers);
   sambaStatusFree(trace->status);

@@ -6,6 +6,7 @@
 #include "dialect/samba/table/training/optimizer_kinds.h"
 #include "frontend/trace/value.h"
 #include "support/base/memory.h"
+#include "support/container/pointer_map.h"
 #include "support/container/string_map.h"
 #include "support/text/text.h"
 #include "support/text/trace_record.h"
@@ -35,6 +36,12 @@ typedef struct SambaTraceOptimizerState {
   bool takes_rest; /* every weight that requires a gradient and that no other one has */
 } SambaTraceOptimizerState;
 
+/* A tensor of the host and the argument that stands for it. */
+typedef struct SambaTraceTensorState {
+  SambaTensor *tensor; /* one reference */
+  SambaTraceValue *value;
+} SambaTraceTensorState;
+
 struct SambaTrace {
   MlirContext context;
   SambaArena arena;
@@ -50,6 +57,8 @@ struct SambaTrace {
   SAMBA_ARRAY(SambaTraceArgumentState) arguments;
   SAMBA_ARRAY(SambaTraceResultState) results;
   SAMBA_ARRAY(SambaTraceOptimizerState) optimizers;
+  SAMBA_ARRAY(SambaTraceTensorState) tensors;
+  SambaPointerMap tensor_values;   /* indices of them, by tensor */
   SambaStrings lines, line_layers; /* of the record */
   SambaTraceRecord record;         /* the last one that was asked for */
 };

@@ -16,6 +16,7 @@
 #define SAMBA_TRACE_H
 
 #include "samba/attribute.h"
+#include "samba/tensor.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -83,6 +84,16 @@ SAMBA_EXPORT SambaTraceValue *sambaTraceParameterFile(SambaTrace *trace, const c
                                                       SambaDType dtype, uint32_t rank,
                                                       const int64_t *dims, const char *file,
                                                       uint64_t offset);
+/* The argument that stands for a tensor of the host: made when the tensor is first met, the same
+ * one afterwards. Name, region, memory type and requires_grad come from the tensor, its data never.
+ * kind as above. The trace holds a reference. Two tensors with one name are refused. */
+SAMBA_EXPORT SambaTraceValue *sambaTraceTensor(SambaTrace *trace, SambaTensor *tensor,
+                                               const char *kind);
+/* NULL when the graph does not have it. */
+SAMBA_EXPORT SambaTraceValue *sambaTraceFindTensor(const SambaTrace *trace,
+                                                   const SambaTensor *tensor);
+/* Borrowed from the trace; NULL for what stands for no tensor. */
+SAMBA_EXPORT SambaTensor *sambaTraceValueGetTensor(const SambaTraceValue *value);
 /* A small constant in the IR. data: row-major; one element stands for all when splat. */
 SAMBA_EXPORT SambaTraceValue *sambaTraceConstant(SambaTrace *trace, const SambaTensorType *type,
                                                  const void *data, bool splat);
