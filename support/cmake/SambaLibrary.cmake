@@ -33,6 +33,7 @@ function(samba_library name)
   add_library(${name} STATIC ${sources})
   samba_c_options(${name})
   # libsamba.so is made of these: it exports what its headers mark with SAMBA_EXPORT.
-  set_target_properties(${name} PROPERTIES C_VISIBILITY_PRESET hidden)
+  set_target_properties(${name} PROPERTIES
+    C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
 endfunction()

@@ -75,7 +75,7 @@ static void testMemory(void **state) {
   snprintf(log, sizeof log, "%s.log", path);
 
   SambaTrace *first = traceLayer(), *second = traceLayer();
-  SambaPefBytes pef;
+  SambaPefData pef;
   size_t size, log_size;
   fine(sambaCompileTrace(context, first, NULL, path));
   fine(sambaCompileTraceToMemory(context, second, NULL, &pef));
@@ -102,7 +102,7 @@ static void s023Name(void **state) {
   SambaCompileEntry entry = {"batch_size", "2"};
   SambaCompileOptions options = {.name = "first-try", .entry_count = 1, .entries = &entry};
   SambaTrace *trace = traceLayer();
-  SambaPefBytes pef;
+  SambaPefData pef;
   fine(sambaCompileTraceToMemory(context, trace, &options, &pef));
   assert_true(contains(pef.data, pef.size, "first-try"));
   assert_true(contains(pef.data, pef.size, "batch_size"));
@@ -137,7 +137,7 @@ static void testCallbacks(void **state) {
   SambaCompileOptions options = {
       .explain = true, .progress = hearPart, .diagnose = hearRemark, .user = &heard};
   SambaTrace *trace = traceLayer();
-  SambaPefBytes pef;
+  SambaPefData pef;
   fine(sambaCompileTraceToMemory(context, trace, &options, &pef));
   assert_int_equal(heard.parts, 4);
   assert_int_equal(heard.done, 3);
@@ -157,7 +157,7 @@ static const char module[] =
 
 static void testText(void **state) {
   (void)state;
-  SambaPefBytes pef;
+  SambaPefData pef;
   fine(sambaCompileTextToMemory(context, sambaStringRef(module), NULL, &pef));
   assert_memory_equal(pef.data, "\177ELF", 4);
   sambaFree(pef.data);
@@ -166,7 +166,7 @@ static void testText(void **state) {
 /* A failure has the first error in it; nothing is written. */
 static void testErrors(void **state) {
   (void)state;
-  SambaPefBytes pef;
+  SambaPefData pef;
   expectError(sambaCompileTextToMemory(context, sambaStringRef("func.func @f("), NULL, &pef),
               "expected");
   assert_null(pef.data);

@@ -58,10 +58,10 @@ static SambaStatus compileToFile(SambaContext *context, const SambaModel *model,
 }
 
 static SambaStatus compileToMemory(SambaContext *context, const SambaModel *model,
-                                   const SambaCompileOptions *options, SambaPefBytes *out_pef) {
+                                   const SambaCompileOptions *options, SambaPefData *out_pef) {
   SambaCompileOutput output = {0};
   SambaStatus status = compile(context, model, options, &output);
-  *out_pef = (SambaPefBytes){output.data, output.size};
+  *out_pef = (SambaPefData){output.data, output.size};
   return status;
 }
 
@@ -70,7 +70,7 @@ SambaStatus sambaCompileTrace(SambaContext *context, SambaTrace *trace,
   return compileToFile(context, &(SambaModel){.trace = trace}, options, path);
 }
 SambaStatus sambaCompileTraceToMemory(SambaContext *context, SambaTrace *trace,
-                                      const SambaCompileOptions *options, SambaPefBytes *out_pef) {
+                                      const SambaCompileOptions *options, SambaPefData *out_pef) {
   return compileToMemory(context, &(SambaModel){.trace = trace}, options, out_pef);
 }
 
@@ -79,7 +79,7 @@ SambaStatus sambaCompileFile(SambaContext *context, const char *model,
   return compileToFile(context, &(SambaModel){.path = model}, options, path);
 }
 SambaStatus sambaCompileFileToMemory(SambaContext *context, const char *model,
-                                     const SambaCompileOptions *options, SambaPefBytes *out_pef) {
+                                     const SambaCompileOptions *options, SambaPefData *out_pef) {
   return compileToMemory(context, &(SambaModel){.path = model}, options, out_pef);
 }
 
@@ -88,6 +88,6 @@ SambaStatus sambaCompileText(SambaContext *context, SambaStringRef module,
   return compileToFile(context, &(SambaModel){.text = module}, options, path);
 }
 SambaStatus sambaCompileTextToMemory(SambaContext *context, SambaStringRef module,
-                                     const SambaCompileOptions *options, SambaPefBytes *out_pef) {
+                                     const SambaCompileOptions *options, SambaPefData *out_pef) {
   return compileToMemory(context, &(SambaModel){.text = module}, options, out_pef);
 }

@@ -21,6 +21,8 @@ SambaStatus sambaContextCreate(SambaContext **out_context) {
 void sambaContextDestroy(SambaContext *context) {
   if (!context)
     return;
+  if (context->device)
+    context->release_device(context->device);
   if (!mlirContextIsNull(context->mlir))
     mlirContextDestroy(context->mlir);
   free(context->target);

@@ -9,6 +9,9 @@
 struct SambaContext {
   MlirContext mlir; /* null until it is first needed */
   char *target;
+  /* What lazy tensors are computed with; NULL until it is first needed. */
+  void *device;
+  void (*release_device)(void *device);
 };
 
 /* The compiler's context, made when it is first asked for. */

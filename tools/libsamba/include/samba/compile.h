@@ -66,10 +66,10 @@ typedef struct SambaCompileOptions {
 } SambaCompileOptions;
 
 /* A PEF in memory. Free data with sambaFree. */
-typedef struct SambaPefBytes {
+typedef struct SambaPefData {
   void *data;
   size_t size;
-} SambaPefBytes;
+} SambaPefData;
 
 /* Releases memory that the library has handed over; NULL does nothing. */
 SAMBA_EXPORT void sambaFree(void *data);
@@ -80,21 +80,21 @@ SAMBA_EXPORT SambaStatus sambaCompileTrace(SambaContext *context, SambaTrace *tr
                                            const SambaCompileOptions *options, const char *path);
 SAMBA_EXPORT SambaStatus sambaCompileTraceToMemory(SambaContext *context, SambaTrace *trace,
                                                    const SambaCompileOptions *options,
-                                                   SambaPefBytes *out_pef);
+                                                   SambaPefData *out_pef);
 
 /* A model file: .onnx, .mlir or .mlirbc. */
 SAMBA_EXPORT SambaStatus sambaCompileFile(SambaContext *context, const char *model,
                                           const SambaCompileOptions *options, const char *path);
 SAMBA_EXPORT SambaStatus sambaCompileFileToMemory(SambaContext *context, const char *model,
                                                   const SambaCompileOptions *options,
-                                                  SambaPefBytes *out_pef);
+                                                  SambaPefData *out_pef);
 
 /* MLIR as text or bytecode. Paths in it are relative to the current folder. */
 SAMBA_EXPORT SambaStatus sambaCompileText(SambaContext *context, SambaStringRef module,
                                           const SambaCompileOptions *options, const char *path);
 SAMBA_EXPORT SambaStatus sambaCompileTextToMemory(SambaContext *context, SambaStringRef module,
                                                   const SambaCompileOptions *options,
-                                                  SambaPefBytes *out_pef);
+                                                  SambaPefData *out_pef);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,108 @@
+/* Replace and assign. */
+#include "test/libsamba/lazy_checks.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+/* N030: replace takes data and type of the other; only the shapes must agree. */
+static void n030Replace(void **state) {
+  (void)state;
+  SambaTensor *t = vector(2, (float[]){1, 2}), *x, *wide = vector(3, (float[]){1, 2, 3});
+  const uint16_t halves[] = {0x4040, 0x40a0}; /* 3 and 5 in bf16 */
+  fine(sambaTensorCreateUninitialized(SAMBA_DTYPE_BF16, 1, (int64_t[]){2}, sambaStringRef(""), &x));
+  fine(sambaTensorWriteData(x, halves, sizeof halves, true));
+  SambaTensor *before = call1("neg", t);
+  fine(sambaTensorReplace(t, x));
+  assert_int_equal(sambaTensorGetDType(t), SAMBA_DTYPE_BF16);
+  assert_ptr_equal(sambaTensorGetDataPtr(t), sambaTensorGetDataPtr(x));
+
+  /* What was made before still means the old value. */
+  fine(sambaTensorRealize(1, &before, NULL));
+  expectNumbers(before, 2, (float[]){-1, -2});
+
+  expectError(sambaTensorReplace(t, wide),
+              "replace: the tensor has shape [2], but its new value [3]");
+  SambaTensor *w = wanted(vector(2, (float[]){1, 1}));
+  expectError(sambaTensorReplace(t, w),
+              "replace: the new value requires a gradient, which would be lost; detach it");
+  SambaTensor *y = call1("neg", w), *plain = vector(2, (float[]){7, 8});
+  expectError(sambaTensorReplace(y, plain),
+              "replace: the tensor is computed from what requires a gradient, which would be lost; "
+              "replace a detached one");
+  drop(7, (SambaTensor *[]){t, x, wide, before, w, y, plain});
+}
+
+/* N030: an expression, too, can be what a tensor becomes. */
+static void n030Expression(void **state) {
+  (void)state;
+  SambaTensor *t = vector(2, (float[]){1, 2}), *x = call2("add", t, t);
+  fine(sambaTensorReplace(t, x));
+  assert_false(sambaTensorIsRealized(t));
+  fine(sambaTensorRealize(1, &t, NULL));
+  expectNumbers(t, 2, (float[]){2, 4});
+  SambaContextStatistics before = statistics();
+  fine(sambaTensorRealize(1, &x, NULL)); /* it is the same value */
+  assert_int_equal(statistics().launches, before.launches);
+  expectNumbers(x, 2, (float[]){2, 4});
+  drop(2, (SambaTensor *[]){t, x});
+}
+
+/* N031: a realized tensor is written in place: whoever shares its memory sees it. */
+static void n031AssignInPlace(void **state) {
+  (void)state;
+  float data[] = {1, 2, 3};
+  SambaBufferView view = {data, SAMBA_DTYPE_F32, 1, (int64_t[]){3}, NULL};
+  SambaTensor *t;
+  fine(sambaTensorCreateFromBuffer(&view, sambaStringRef("t"), &t));
+  sambaTensorSetRegionName(t, sambaStringRef("place"));
+  SambaTensor *x = call2("add", t, t);
+  fine(sambaTensorAssign(t, x)); /* t = t + t */
+  assert_ptr_equal(sambaTensorGetDataPtr(t), data);
+  assert_true(data[0] == 2 && data[1] == 4 && data[2] == 6);
+  assert_memory_equal(sambaTensorGetRegionName(t).data, "place", 5);
+  fine(sambaTensorAssign(t, t)); /* nothing happens */
+  assert_true(data[0] == 2);
+  fine(sambaTensorAssignScalar(t, sambaScalarInt(5)));
+  assert_true(data[0] == 5 && data[2] == 5);
+  drop(2, (SambaTensor *[]){t, x});
+}
+
+/* N031: a tensor that is not realized is replaced. */
+static void n031AssignReplaces(void **state) {
+  (void)state;
+  SambaTensor *a = vector(2, (float[]){1, 2}), *b = vector(2, (float[]){5, 6});
+  SambaTensor *t = call1("neg", a);
+  fine(sambaTensorAssign(t, b));
+  expectNumbers(t, 2, (float[]){5, 6});
+  assert_ptr_equal(sambaTensorGetDataPtr(t), sambaTensorGetDataPtr(b));
+  SambaTensor *u = call1("neg", a);
+  fine(sambaTensorAssignScalar(u, sambaScalarFloat(1.5)));
+  expectNumbers(u, 2, (float[]){1.5f, 1.5f});
+  drop(4, (SambaTensor *[]){a, b, t, u});
+}
+
+/* N031: each check says both values. */
+static void n031Checks(void **state) {
+  (void)state;
+  SambaTensor *t = vector(2, (float[]){1, 2}), *longer = vector(3, (float[]){1, 2, 3}), *whole;
+  expectError(sambaTensorAssign(t, longer),
+              "assign: the tensor has shape [2], but its new value [3]");
+  fine(sambaTensorCreateZeros(SAMBA_DTYPE_I32, 1, (int64_t[]){2}, sambaStringRef(""), &whole));
+  expectError(sambaTensorAssign(t, whole), "assign: the tensor is f32, but its new value i32");
+  SambaTensor *w = wanted(vector(2, (float[]){1, 1}));
+  expectError(sambaTensorAssign(t, w),
+              "assign: the new value requires a gradient, which would be lost; detach it");
+  expectNumbers(t, 2, (float[]){1, 2});
+  drop(4, (SambaTensor *[]){t, longer, whole, w});
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(n030Replace), cmocka_unit_test(n030Expression),
+      cmocka_unit_test(n031AssignInPlace), cmocka_unit_test(n031AssignReplaces),
+      cmocka_unit_test(n031Checks)};
+  return cmocka_run_group_tests_name("new value", tests, makeContext, dropContext);
+}
