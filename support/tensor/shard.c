@@ -89,7 +89,7 @@ static char *copyName(SambaStringRef name) {
 SambaStatus sambaTensorShardInPlace(SambaTensor *tensor, const SambaSharding *sharding) {
   uint32_t axis;
   int64_t *splits;
-  if (tensor->shards)
+  if (tensor->shards && tensor->shards->device_count > 1)
     return refuseTwice(tensor);
   SAMBA_RETURN_IF_ERROR(resolve(tensor->rank, tensor->dims, sharding, &axis, &splits));
 
@@ -99,6 +99,7 @@ SambaStatus sambaTensorShardInPlace(SambaTensor *tensor, const SambaSharding *sh
                                 sharding->replicated, axis, splits};
   for (uint32_t i = 0; i < sharding->device_count; ++i)
     shards->devices[i] = copyName(sharding->devices[i]);
+  sambaTensorFreeShards(tensor->shards);
   tensor->shards = shards;
   return NULL;
 }
@@ -106,7 +107,7 @@ SambaStatus sambaTensorShardInPlace(SambaTensor *tensor, const SambaSharding *sh
 SambaStatus sambaTensorShard(SambaTensor *tensor, const SambaSharding *sharding,
                              SambaTensor **out_tensor) {
   *out_tensor = NULL;
-  if (tensor->shards)
+  if (tensor->shards && tensor->shards->device_count > 1)
     return refuseTwice(tensor);
   SambaTensor *view =
       sambaTensorView(tensor, tensor->rank, tensor->dims, tensor->strides, tensor->offset);

@@ -103,7 +103,7 @@ SambaTensor *sambaTensorRetain(SambaTensor *tensor) {
   return tensor;
 }
 
-static void freeShards(SambaTensorShards *shards) {
+void sambaTensorFreeShards(SambaTensorShards *shards) {
   for (uint32_t i = 0; shards && i < shards->device_count; ++i)
     free(shards->devices[i]);
   if (shards) {
@@ -120,7 +120,7 @@ void sambaTensorRelease(SambaTensor *tensor) {
   sambaTensorRelease(tensor->grad);
   sambaStorageRelease(tensor->storage);
   sambaMakerRelease(tensor->maker);
-  freeShards(tensor->shards);
+  sambaTensorFreeShards(tensor->shards);
   free(tensor->name.data);
   free(tensor->grad_name.data);
   free(tensor->region.data);

@@ -90,6 +90,7 @@ SambaTensor *sambaTensorOverStorage(SambaDType dtype, uint32_t rank, const int64
 /* A fresh row-major tensor, whose data are not set; `zeroed`: all bits 0. */
 SambaStatus sambaTensorAllocate(SambaDType dtype, uint32_t rank, const int64_t *dims, bool zeroed,
                                 SambaTensor **out_tensor);
+void sambaTensorFreeShards(SambaTensorShards *shards); /* may be NULL */
 /* Gives the tensor fresh storage, row-major. */
 void sambaTensorRenewStorage(SambaTensor *tensor, SambaTensorStorage *storage);
 /* Name, region, memory type and requires_grad of another tensor. */

@@ -99,10 +99,96 @@ static void n031Checks(void **state) {
   drop(4, (SambaTensor *[]){t, longer, whole, w});
 }
 
+static void expectDevice(const SambaTensor *tensor, uint32_t index, const char *name) {
+  SambaStringRef device = sambaTensorGetDevice(tensor, index);
+  assert_int_equal(device.size, strlen(name));
+  assert_memory_equal(device.data, name, device.size);
+}
+
+/* N034: the same device gives the same tensor, another one a copy with the gradient; several give a
+ * replica each. */
+static void n034ToDevices(void **state) {
+  (void)state;
+  SambaStringRef cpu = sambaStringRef("cpu"), one = sambaStringRef("rdu:1");
+  SambaTensor *t = wanted(vector(2, (float[]){1, 2})), *g = vector(2, (float[]){3, 4});
+  SambaTensor *same, *moved, *both, *again;
+  fine(sambaTensorSetGrad(t, g));
+  fine(sambaTensorToDevices(t, 1, &cpu, &same));
+  assert_ptr_equal(same, t);
+
+  fine(sambaTensorToDevices(t, 1, &one, &moved));
+  assert_ptr_not_equal(moved, t);
+  assert_ptr_not_equal(sambaTensorGetDataPtr(moved), sambaTensorGetDataPtr(t));
+  expectNumbers(moved, 2, (float[]){1, 2});
+  expectDevice(moved, 0, "rdu:1");
+  expectDevice(t, 0, "cpu");
+  assert_true(sambaTensorGetRequiresGrad(moved));
+  expectNumbers(sambaTensorGetGrad(moved), 2, (float[]){3, 4});
+  expectDevice(sambaTensorGetGrad(moved), 0, "rdu:1");
+  fine(sambaTensorToDevices(moved, 1, &one, &again));
+  assert_ptr_equal(again, moved);
+
+  fine(sambaTensorToDevices(t, 2, (SambaStringRef[]){cpu, one}, &both));
+  uint32_t axis;
+  assert_int_equal(sambaTensorGetDeviceCount(both), 2);
+  assert_false(sambaTensorGetShardAxis(both, &axis));
+  drop(6, (SambaTensor *[]){t, g, same, moved, both, again});
+}
+
+/* N034: what is not computed yet goes along, and so do its gradients. */
+static void n034Expression(void **state) {
+  (void)state;
+  SambaStringRef one = sambaStringRef("rdu:1");
+  SambaTensor *x = wanted(vector(2, (float[]){1, 2})), *y = call2("mul", x, x), *moved;
+  fine(sambaTensorToDevices(y, 1, &one, &moved));
+  assert_false(sambaTensorIsRealized(moved));
+  SambaTensor *total = sum(moved);
+  fine(sambaTensorBackward(total, NULL, false));
+  expectNumbers(sambaTensorGetGrad(x), 2, (float[]){2, 4});
+  fine(sambaTensorRealize(1, &moved, NULL));
+  expectNumbers(moved, 2, (float[]){1, 4});
+  drop(4, (SambaTensor *[]){x, y, moved, total});
+}
+
+/* N035: in place, from one device to another and back. */
+static void n035ToDevicesInPlace(void **state) {
+  (void)state;
+  SambaStringRef one = sambaStringRef("rdu:1"), cpu = sambaStringRef("cpu");
+  SambaTensor *t = vector(2, (float[]){1, 2}), *other = vector(2, (float[]){5, 6});
+  const void *data = sambaTensorGetDataPtr(t);
+  fine(sambaTensorToDevicesInPlace(t, 1, &one));
+  expectDevice(t, 0, "rdu:1");
+  assert_ptr_equal(sambaTensorGetDataPtr(t), data);
+  expectError(sambaTensorAssign(t, other),
+              "assign: the tensor is on device rdu:1, but its new value on cpu");
+  fine(sambaTensorToDevicesInPlace(t, 1, &cpu));
+  fine(sambaTensorAssign(t, other));
+  expectNumbers(t, 2, (float[]){5, 6});
+  drop(2, (SambaTensor *[]){t, other});
+}
+
+/* N031: shards along another axis do not fit. */
+static void n031ShardAxis(void **state) {
+  (void)state;
+  const int64_t dims[] = {2, 2};
+  const float data[] = {1, 2, 3, 4};
+  SambaStringRef devices[] = {sambaStringRef("rdu:0"), sambaStringRef("rdu:1")};
+  SambaSharding rows = {.device_count = 2, .devices = devices, .axis = 0};
+  SambaSharding columns = {.device_count = 2, .devices = devices, .axis = 1};
+  SambaTensor *t = numbers(2, dims, data), *other = numbers(2, dims, data);
+  fine(sambaTensorShardInPlace(t, &rows));
+  fine(sambaTensorShardInPlace(other, &columns));
+  expectError(sambaTensorAssign(t, other),
+              "assign: the tensor is sharded along axis 0, but its new value along 1");
+  drop(2, (SambaTensor *[]){t, other});
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(n030Replace), cmocka_unit_test(n030Expression),
-      cmocka_unit_test(n031AssignInPlace), cmocka_unit_test(n031AssignReplaces),
-      cmocka_unit_test(n031Checks)};
+      cmocka_unit_test(n030Replace),         cmocka_unit_test(n030Expression),
+      cmocka_unit_test(n031AssignInPlace),   cmocka_unit_test(n031AssignReplaces),
+      cmocka_unit_test(n031Checks),          cmocka_unit_test(n031ShardAxis),
+      cmocka_unit_test(n034ToDevices),       cmocka_unit_test(n034Expression),
+      cmocka_unit_test(n035ToDevicesInPlace)};
   return cmocka_run_group_tests_name("new value", tests, makeContext, dropContext);
 }

@@ -106,7 +106,7 @@ static SambaStatus takeGradients(const SambaLazyGraph *graph, SambaSession *sess
     if (!owner)
       continue;
     snprintf(gradient_name, sizeof gradient_name, "%s__grad", sambaLazyInputName(i, name).data);
-    status = sambaLazyRead(session, sambaStringRef(gradient_name), &gradient);
+    status = sambaSessionReadTensor(session, sambaStringRef(gradient_name), &gradient);
     if (status)
       break;
     status = accumulate(owner, gradient);
@@ -120,7 +120,7 @@ static SambaStatus takeLoss(SambaTensor *tensor, SambaLazyValue value, SambaSess
   SambaTensor *data;
   if (sambaTensorHasData(tensor))
     return NULL;
-  SAMBA_RETURN_IF_ERROR(sambaLazyRead(session, sambaStringRef(lossName), &data));
+  SAMBA_RETURN_IF_ERROR(sambaSessionReadTensor(session, sambaStringRef(lossName), &data));
   SambaStatus status = sambaTensorSetData(tensor, data);
   if (!status)
     sambaLazySetComputed(value, data);

@@ -151,28 +151,9 @@ SambaStatus sambaLazyLoad(SambaContext *context, SambaLazyProgram *program,
 }
 
 SambaStatus sambaLazyWrite(SambaSession *session, SambaStringRef name, SambaTensor *data) {
-  SAMBA_RETURN_IF_ERROR(sambaTensorMaterialize(data, NULL));
-  int64_t bytes = sambaTensorGetNumBytes(data);
-  void *rows = NULL;
-  SambaStatus status = NULL;
-  if (!sambaTensorIsContiguous(data)) {
-    rows = sambaAllocate((size_t)bytes);
-    status = sambaTensorReadData(data, rows, bytes);
-  }
-  if (!status)
-    status =
-        sambaSessionSetInput(session, name, sambaTensorGetDType(data), sambaTensorGetRank(data),
-                             sambaTensorGetDims(data), rows ? rows : sambaTensorGetDataPtr(data));
-  free(rows);
-  return status;
-}
-
-SambaStatus sambaLazyRead(SambaSession *session, SambaStringRef name, SambaTensor **out_tensor) {
-  SambaHostTensor read;
-  *out_tensor = NULL;
-  SAMBA_RETURN_IF_ERROR(sambaSessionGetOutput(session, name, &read));
-  SambaBufferView view = {read.data, read.dtype, read.rank, read.dims, NULL};
-  return sambaTensorCreateFromBufferOwned(&view, free, read.data, (SambaStringRef){0}, out_tensor);
+  SAMBA_RETURN_IF_ERROR(
+      sambaTensorMaterialize(data, NULL)); /* once: the session would not keep it */
+  return sambaSessionWriteTensor(session, name, data);
 }
 
 SambaStatus sambaLazyRun(SambaContext *context, SambaSession *session, bool counted) {

@@ -1,6 +1,8 @@
 /* New values for tensors: replace and assign; see samba/lazy.h. */
 #include "support/number/dtype.h"
 #include "support/number/shape.h"
+#include "support/text/string_ref.h"
+#include "support/text/text.h"
 #include "tools/libsamba/lazy/expression.h"
 
 static bool haveOneShape(const SambaTensor *a, const SambaTensor *b) {
@@ -63,10 +65,45 @@ SambaStatus sambaTensorReplace(SambaTensor *tensor, SambaTensor *source) {
   return become(tensor, source);
 }
 
+/* "cpu" or "dev0, dev1" */
+static const char *devicesText(const SambaTensor *tensor, SambaText *text) {
+  for (uint32_t i = 0; i < sambaTensorGetDeviceCount(tensor); ++i) {
+    SambaStringRef device = sambaTensorGetDevice(tensor, i);
+    sambaTextFormat(text, "%s%.*s", i ? ", " : "", SAMBA_STRING_ARGS(device));
+  }
+  return sambaTextGet(text);
+}
+
+static SambaStatus checkDevices(const SambaTensor *tensor, const SambaTensor *source) {
+  uint32_t count = sambaTensorGetDeviceCount(tensor), mine = 0, its = 0;
+  bool same = count == sambaTensorGetDeviceCount(source);
+  for (uint32_t i = 0; same && i < count; ++i)
+    same = sambaStringRefEqual(sambaTensorGetDevice(tensor, i), sambaTensorGetDevice(source, i));
+  if (!same) {
+    SambaText one = {0}, other = {0};
+    SambaStatus status = sambaStatusMake(
+        SAMBA_INVALID, "assign: the tensor is on device %s, but its new value on %s",
+        devicesText(tensor, &one), devicesText(source, &other));
+    sambaTextFree(&one);
+    sambaTextFree(&other);
+    return status;
+  }
+
+  bool sharded = sambaTensorGetShardAxis(tensor, &mine);
+  if (sharded != sambaTensorGetShardAxis(source, &its) || mine != its)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "assign: the tensor is sharded along axis %d, but its new value along "
+                           "%d (-1: not sharded)",
+                           sharded ? (int)mine : -1,
+                           sambaTensorGetShardAxis(source, &its) ? (int)its : -1);
+  return NULL;
+}
+
 SambaStatus sambaTensorAssign(SambaTensor *tensor, SambaTensor *source) {
   if (tensor == source)
     return NULL;
   SAMBA_RETURN_IF_ERROR(checkShapes(tensor, source, "assign"));
+  SAMBA_RETURN_IF_ERROR(checkDevices(tensor, source));
   if (sambaTensorGetDType(tensor) != sambaTensorGetDType(source))
     return sambaStatusMake(SAMBA_INVALID, "assign: the tensor is %s, but its new value %s",
                            sambaDTypeName(sambaTensorGetDType(tensor)),

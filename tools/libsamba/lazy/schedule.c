@@ -158,7 +158,8 @@ static SambaStatus takeOutput(SambaSchedule *schedule, SambaSession *session, Co
   SambaLazyValue value = computed->value;
   if (!value.node->values[value.result]) {
     SambaTensor *data;
-    SAMBA_RETURN_IF_ERROR(sambaLazyRead(session, outputName(computed->output, name), &data));
+    SAMBA_RETURN_IF_ERROR(
+        sambaSessionReadTensor(session, outputName(computed->output, name), &data));
     sambaLazySetComputed(value, data);
     sambaTensorRelease(data);
   }

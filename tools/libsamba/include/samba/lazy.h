@@ -77,12 +77,23 @@ SAMBA_EXPORT void sambaContextGetStatistics(const SambaContext *context,
 /* The tensor becomes `source`, with its element type; only the shapes must agree.
  * The source must not require a gradient, and the tensor not be computed from what does. */
 SAMBA_EXPORT SambaStatus sambaTensorReplace(SambaTensor *tensor, SambaTensor *source);
-/* The values of `source`. Shape and element type must agree, and the source must not require a
- * gradient. A realized tensor is written in place, after the source has been
+/* The values of `source`. Shape, element type, devices and shard axis must agree, and the source
+ * must not require a gradient. A realized tensor is written in place, after the source has been
  * realized; another one is replaced. Assigning a tensor to itself does nothing. */
 SAMBA_EXPORT SambaStatus sambaTensorAssign(SambaTensor *tensor, SambaTensor *source);
 /* A number instead of a tensor: every element, converted to the tensor's type. */
 SAMBA_EXPORT SambaStatus sambaTensorAssignScalar(SambaTensor *tensor, SambaScalar number);
+
+/* ---- Devices ---- */
+
+/* The tensor itself (one more reference) when it lies on that one device; a copy there otherwise,
+ * with its gradient; on several devices a replica on each. An expression that is not computed yet
+ * stays with the copy. */
+SAMBA_EXPORT SambaStatus sambaTensorToDevices(SambaTensor *tensor, uint32_t count,
+                                              const SambaStringRef *devices,
+                                              SambaTensor **out_tensor);
+SAMBA_EXPORT SambaStatus sambaTensorToDevicesInPlace(SambaTensor *tensor, uint32_t count,
+                                                     const SambaStringRef *devices);
 
 /* ---- Gradients ---- */
 
