@@ -322,7 +322,8 @@ static SambaStatus planSeveral(Planner *planner) {
   for (uint32_t c = 0; c < 3 && sambaPlanPipelineClass(planner->graph, &planner->groups, c, dims);
        ++c) {
     int64_t extent = planner->groups.groups[0]->extents[dims[0]];
-    for (int64_t slices = 1; slices <= 4 * extent && slices <= 4096; slices *= 4) {
+    /* Many slices are many firings: more of them only where fewer leave slices too large. */
+    for (int64_t slices = 1; slices <= 4 * extent && (slices <= 4096 || !best.found); slices *= 4) {
       int64_t tile = (extent + slices - 1) / slices;
       int64_t tiles = (extent + tile - 1) / tile;
       if (tile == extent)
