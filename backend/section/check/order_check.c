@@ -214,14 +214,132 @@ static bool storeFollows(const Side *load, const Side *store, Cone *cone) {
   return true;
 }
 
-/*===-- Element by element --------------------------------------------------------------------===*/
+/*===-- Walks that never meet -----------------------------------------------------------------===*/
+
+static uint64_t greatestDivisor(uint64_t a, uint64_t b) {
+  while (b) {
+    uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/* A difference of the two walks' counters, `low` to `high` times `stride`; `least` and `most` of
+ * those behind it, all together. */
+typedef struct Term {
+  __int128 stride, low, high, least, most;
+} Term;
+
+typedef struct Meeting {
+  Term terms[2 * SAMBA_MAX_COUNTERS];
+  uint32_t count, tries; /* left, until it counts as a meeting */
+} Meeting;
+
+static void addTerms(Meeting *meeting, const Chain *chain, int sign) {
+  for (uint32_t c = 0; c < chain->count; ++c) {
+    __int128 stride = (__int128)chain->strides[c] * sign;
+    __int128 last = (__int128)chain->trips[c] - 1;
+    __int128 size = stride < 0 ? -stride : stride;
+    uint32_t at = 0;
+    while (at < meeting->count && meeting->terms[at].stride > size)
+      ++at;
+    if (at == meeting->count || meeting->terms[at].stride != size) {
+      memmove(&meeting->terms[at + 1], &meeting->terms[at],
+              (meeting->count++ - at) * sizeof *meeting->terms);
+      meeting->terms[at] = (Term){.stride = size};
+    }
+    meeting->terms[at].low -= stride < 0 ? last : 0;
+    meeting->terms[at].high += stride < 0 ? 0 : last;
+  }
+}
+
+static __int128 floorDiv(__int128 value, __int128 by) { return value / by - (value % by < 0); }
+
+/* Is `distance` a sum of the terms from number `at` on? */
+static bool reaches(Meeting *meeting, uint32_t at, __int128 distance) {
+  if (at == meeting->count)
+    return distance == 0;
+  const Term *term = &meeting->terms[at];
+  if (term->stride == 0) /* it stays where it is */
+    return reaches(meeting, at + 1, distance);
+  __int128 first = -floorDiv(term->most - distance, term->stride);
+  __int128 last = floorDiv(distance - term->least, term->stride);
+  first = first < term->low ? term->low : first;
+  last = last > term->high ? term->high : last;
+
+  for (__int128 times = first; times <= last; ++times) {
+    if (!meeting->tries || !--meeting->tries)
+      return true;
+    if (reaches(meeting, at + 1, distance - times * term->stride))
+      return true;
+  }
+  return false;
+}
+
+/* False: no element of one is an element of the other, as with rows that copies deal out. Guards
+ * only leave elements out. */
+static bool mayMeet(const Side *one, const Side *other) {
+  Meeting meeting = {.tries = 1 << 12};
+  const SambaAccess *a = one->access, *b = other->access;
+  __int128 bytes = (__int128)other->origin - one->origin +
+                   ((__int128)b->base - a->base) * (__int128)one->element_bytes;
+  if (a->has_index || b->has_index || one->element_bytes != other->element_bytes ||
+      bytes % one->element_bytes)
+    return true;
+
+  Chain first = joinedChain(a), second = joinedChain(b);
+  addTerms(&meeting, &first, 1);
+  addTerms(&meeting, &second, -1);
+  uint64_t common = 0;
+  for (uint32_t i = 0; i < meeting.count; ++i)
+    common = greatestDivisor(common, (uint64_t)meeting.terms[i].stride);
+  if (common && bytes / (__int128)one->element_bytes % common)
+    return false;
+  for (uint32_t i = meeting.count; i-- > 1;) {
+    const Term *term = &meeting.terms[i];
+    meeting.terms[i - 1].least = term->least + term->low * term->stride;
+    meeting.terms[i - 1].most = term->most + term->high * term->stride;
+  }
+  return reaches(&meeting, 0, bytes / (__int128)one->element_bytes);
+}
+
+/*===-- Element by element, or block by block -------------------------------------------------===*/
 
 /* Per cell of the bytes that both may touch: the first and the last firing that loads it, from 1;
  * 0: none does. */
 typedef struct Cells {
-  uint64_t begin, bytes, count; /* bytes of a cell: the smaller element */
+  uint64_t begin, bytes, count; /* bytes of a cell: the smaller element, or a block */
+  uint64_t block;               /* elements that both always touch together */
   uint32_t *first, *last;
 } Cells;
+
+/* The side's runs are whole blocks of this many elements or of a divisor. */
+static uint64_t blockOfSide(const Side *side, uint64_t block) {
+  const SambaAccess *access = side->access;
+  uint32_t inner = access->counter_count - 1;
+  if (access->guard_count || !access->counter_count || access->token_level > inner ||
+      access->strides[inner] != 1)
+    return 1;
+  block = greatestDivisor(block, access->trips[inner]);
+  for (uint32_t c = 0; c < inner; ++c)
+    if (access->trips[c] > 1)
+      block = greatestDivisor(block, (uint64_t)llabs(access->strides[c]));
+  return block;
+}
+
+static uint64_t startOf(const Side *side) {
+  return side->origin + (uint64_t)side->access->base * side->element_bytes;
+}
+
+static uint64_t blockOf(const Side *one, const Side *other) {
+  uint64_t first = startOf(one), second = startOf(other);
+  uint64_t apart = first > second ? first - second : second - first;
+  if (one->element_bytes != other->element_bytes || apart % one->element_bytes)
+    return 1;
+  uint64_t block = blockOfSide(one, 0);
+  return greatestDivisor(blockOfSide(other, block), apart / one->element_bytes);
+}
 
 typedef bool OnCell(void *user, uint64_t cell, uint64_t firing);
 
@@ -249,17 +367,19 @@ static bool walkCells(const Side *side, const Cells *cells, OnCell *on_cell, voi
       element += access->strides[c] * (int64_t)counters[c];
     uint64_t at = side->origin + (uint64_t)element * side->element_bytes;
     if (isEnabled(access, counters) && at >= side->begin && at < side->end)
-      for (uint64_t b = 0; b < side->element_bytes; b += cells->bytes)
+      for (uint64_t b = 0; b < side->element_bytes * cells->block; b += cells->bytes)
         if (at + b >= cells->begin && (at + b - cells->begin) / cells->bytes < cells->count &&
             !on_cell(user, (at + b - cells->begin) / cells->bytes, firing))
           return false;
 
-    if (++within == per_token) {
+    within += cells->block;
+    if (within == per_token) {
       within = 0;
       ++firing;
     }
     uint32_t c = access->counter_count;
-    while (c > 0 && ++counters[c - 1] == access->trips[c - 1])
+    uint32_t step = (uint32_t)cells->block; /* of the innermost counter */
+    for (; c > 0 && (counters[c - 1] += step) == access->trips[c - 1]; step = 1)
       counters[--c] = 0;
     more = c > 0;
   }
@@ -310,12 +430,15 @@ static uint64_t findConflict(const Side *load, const Side *store, Cone *load_con
                              Cone *store_cone) {
   uint64_t begin = load->begin > store->begin ? load->begin : store->begin;
   uint64_t end = load->end < store->end ? load->end : store->end;
-  Cells cells = {.begin = begin,
-                 .bytes = load->element_bytes < store->element_bytes ? load->element_bytes
-                                                                     : store->element_bytes};
-  cells.begin -= (begin - load->origin) % cells.bytes;
+  uint64_t smaller =
+      load->element_bytes < store->element_bytes ? load->element_bytes : store->element_bytes;
+  Cells cells = {.begin = begin, .block = blockOf(load, store)};
+  cells.bytes = smaller * cells.block;
+  uint64_t start = startOf(load) % cells.bytes;
+  cells.begin -= (begin % cells.bytes + cells.bytes - start) % cells.bytes;
   cells.count = (end - cells.begin) / cells.bytes + 1;
   uint64_t walked = sambaTripProduct(load->access->trips, 0, load->access->counter_count);
+  walked /= cells.block;
   if (cells.count > MOST_CELLS || walked > MOST_CELLS || load->firings > UINT32_MAX)
     return 1;
 
@@ -373,6 +496,8 @@ static SambaStatus fault(const OrderCheck *check, const Side *load, const Side *
 }
 
 static SambaStatus checkPair(OrderCheck *check, const Side *load, const Side *store) {
+  if (!mayMeet(load, store))
+    return NULL;
   Cone store_cone = makeCone(check, store->unit);
   Cone load_cone = makeCone(check, load->unit);
   if (stepsBefore(&store_cone, 1, load->unit) >= load->firings ||

@@ -184,6 +184,40 @@ static void sideBySide(void **state) {
         in_place, "load 'lx', firing 2: formal 'x' is written by store 'sb'");
 }
 
+/* Memory of 4 GiB: rows are compared as wholes, and walks that never meet not at all. */
+#define HUGE(load, store)                                                                          \
+  "section huge {\n"                                                                               \
+  "  symbol x dtype=f32 elements=1073741824\n"                                                     \
+  "  symbol y dtype=f32 elements=1073741824 written=yes\n"                                         \
+  "  load lx symbol=x\n"                                                                           \
+  "    output dtype=f32 " load "\n"                                                                \
+  "  store sy symbol=y\n"                                                                          \
+  "    input dtype=f32 " store "\n"                                                                \
+  "  stream s0 vector lx.out0 -> sy.in0\n"                                                         \
+  "}\n"
+
+static void hugeMemory(void **state) {
+  (void)state;
+  /* Rows 0, 2, .. and rows 1, 3, ..; elements of which one is even, the other odd. */
+  check(HUGE("trips=[16384 | 32768] strides=[65536 | 1]",
+             "trips=[16384 | 32768] base=32768 strides=[65536 | 1]"),
+        in_place, NULL);
+  check(HUGE("trips=[16384 | 32768] strides=[65536 | 2]",
+             "trips=[16384 | 32768] base=65535 strides=[65536 | -2]"),
+        in_place, NULL);
+  /* A row is read, then the one before it is written; or the one behind it, too early. */
+  check(HUGE("trips=[32767 | 32768] base=32768 strides=[32768 | 1]",
+             "trips=[32767 | 32768] strides=[32768 | 1]"),
+        in_place, NULL);
+  check(HUGE("trips=[32767 | 32768] strides=[32768 | 1]",
+             "trips=[32767 | 32768] base=32768 strides=[32768 | 1]"),
+        in_place, "load 'lx', firing 1:");
+  /* Half a row further: what is written belongs to the next row, which is read later. */
+  check(HUGE("trips=[32767 | 32768] strides=[32768 | 1]",
+             "trips=[32767 | 32768] base=16384 strides=[32768 | 1]"),
+        in_place, "load 'lx', firing 1:");
+}
+
 /* Addresses that only values decide are unordered unless one side has ended. */
 static void indexed(void **state) {
   (void)state;
@@ -211,6 +245,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(equalIndices), cmocka_unit_test(otherIndices),
                                      cmocka_unit_test(wholeBuffer),  cmocka_unit_test(slotPerRow),
                                      cmocka_unit_test(secondReader), cmocka_unit_test(sideBySide),
-                                     cmocka_unit_test(indexed)};
+                                     cmocka_unit_test(hugeMemory),   cmocka_unit_test(indexed)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
