@@ -10,8 +10,10 @@
 #include "dialect/rdu/decisions.h"
 #include "dialect/registry/dialects.h"
 #include "dialect/samba/graph.h"
+#include "dialect/samba/interface.h"
 #include "lowering/pef/rdu_to_pef.h"
 #include "pipeline/register.h"
+#include "pipeline/requested_record.h"
 #include "support/file/atomic_file.h"
 
 #include "backend/pef/container/writer.h"
@@ -342,6 +344,35 @@ static void tell(const SambaModuleOptions *options, const char *part, uint32_t d
     options->progress(options->user, part, done, parts);
 }
 
+/* The graph that the trace record is of: the first one; null: there is none. */
+static MlirOperation tracedGraph(MlirOperation module) {
+  MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
+  while (!mlirOperationIsNull(operation) && !sambaOperationIsGraph(operation))
+    operation = mlirOperationGetNextInBlock(operation);
+  return operation;
+}
+
+/* Writes what the options say of training into the graph, and into its trace record, unless the
+ * trace said by itself that it learns. out_record: the new one, or empty. */
+static SambaStatus requestTraining(MlirOperation module, const SambaModuleOptions *options,
+                                   SambaText *out_record) {
+  SambaArena arena = {0};
+  const char *passes = NULL;
+  MlirOperation graph = tracedGraph(module);
+  bool traced = options->trace && !mlirOperationIsNull(graph) && !sambaGraphIsTraining(graph);
+  SambaStatus status = sambaPipelineText(&arena, &options->pipeline, SAMBA_PHASE_REQUEST, &passes);
+  if (!status && passes[0]) {
+    const char *optimizer = sambaPipelineWithDefaults(&options->pipeline).optimizer;
+    status = runPasses(module, options, passes);
+    if (!status && traced)
+      status = sambaTraceRecordRequested(tracedGraph(module),
+                                         (SambaStringRef){options->trace, options->trace_size},
+                                         sambaStringRef(optimizer), out_record);
+  }
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
 /* The module as it is compiled; `copy` becomes what the PEF is made of. */
 static SambaStatus compileCopy(MlirOperation copy, const SambaModuleOptions *options,
                                SambaDecisions *decisions, SambaCompileOutput *output) {
@@ -380,9 +411,18 @@ SambaStatus sambaCompileModule(MlirModule module, const SambaModuleOptions *opti
                                SambaCompileOutput *output) {
   SAMBA_RETURN_IF_ERROR(sambaModuleCheckAnyGraph(mlirModuleGetOperation(module)));
   SambaDecisions decisions = {0};
+  SambaModuleOptions requested = *options;
+  SambaText record = {0};
   MlirOperation copy = mlirOperationClone(mlirModuleGetOperation(module));
-  SambaStatus status = compileCopy(copy, options, &decisions, output);
+  SambaStatus status = requestTraining(copy, options, &record);
+  if (record.size) {
+    requested.trace = record.data;
+    requested.trace_size = record.size;
+  }
+  if (!status)
+    status = compileCopy(copy, &requested, &decisions, output);
 
+  sambaTextFree(&record);
   mlirOperationDestroy(copy);
   if (options->dump_decisions) {
     SambaStatus dumped = sambaDecisionsWrite(&decisions, options->dump_decisions);

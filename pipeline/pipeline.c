@@ -22,7 +22,7 @@ static const struct {
   unsigned levels;
   const char *text;
 } steps[] = {
-    {SAMBA_PHASE_GRAPH, everyLevel | onRequest, "samba-request-training%r"},
+    {SAMBA_PHASE_REQUEST, everyLevel | onRequest, "samba-request-training%r"},
     {SAMBA_PHASE_GRAPH, everyLevel, "canonicalize"},
     {SAMBA_PHASE_GRAPH, everyLevel, "cse"},
     {SAMBA_PHASE_GRAPH, levelO1, "samba-raise-idioms"},
@@ -252,6 +252,7 @@ SambaStatus sambaPipelineAdd(MlirOpPassManager manager, SambaStringRef text) {
   if (!status)
     status = checkOptions(&options);
   if (!status) {
+    appendPhase(&arena, &options, SAMBA_PHASE_REQUEST, &passes);
     appendPhase(&arena, &options, SAMBA_PHASE_GRAPH, &passes);
     appendPhase(&arena, &options, SAMBA_PHASE_SECTIONS, &passes);
     MlirStringRef whole = mlirStringRefCreate(passes.data, passes.size);

@@ -29,9 +29,10 @@ typedef struct SambaPipelineOptions {
 /* The same options, none of them NULL. */
 SambaPipelineOptions sambaPipelineWithDefaults(const SambaPipelineOptions *options);
 
-/* Up to the sections with their memory, and what makes each of them a configuration; the second may
- * run again for sections that did not fit. */
-typedef enum { SAMBA_PHASE_GRAPH, SAMBA_PHASE_SECTIONS } SambaPipelinePhase;
+/* What options say of training, written into the graph (none: no text); up to the sections with
+ * their memory; and what makes each of them a configuration, which may run again for sections that
+ * did not fit. */
+typedef enum { SAMBA_PHASE_REQUEST, SAMBA_PHASE_GRAPH, SAMBA_PHASE_SECTIONS } SambaPipelinePhase;
 
 /* The passes of a phase, comma-separated, in the arena. Errors name the option whose value is not
  * known. */

@@ -106,3 +106,9 @@ SambaStringRef sambaInterfaceText(MlirAttribute dictionary, const char *name) {
     return (SambaStringRef){"", 0};
   return sambaFromMlir(mlirStringAttrGetValue(value));
 }
+
+bool sambaGraphIsTraining(MlirOperation function) {
+  MlirAttribute graph = sambaOperationAttribute(function, SAMBA_GRAPH_ATTRIBUTE);
+  return !mlirAttributeIsNull(graph) &&
+         sambaStringRefEqualC(sambaInterfaceText(graph, "mode"), "training");
+}

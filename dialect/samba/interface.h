@@ -31,4 +31,7 @@ void sambaInterfaceSet(MlirAttribute *dictionary, const char *name, MlirAttribut
 /* A string entry, borrowed from the context; empty when there is none. */
 SambaStringRef sambaInterfaceText(MlirAttribute dictionary, const char *name);
 
+/* Does the graph say that it is trained: samba.graph = {mode = "training"}? */
+bool sambaGraphIsTraining(MlirOperation function);
+
 #endif

@@ -82,7 +82,6 @@ void sambaTraceRecordConstant(SambaTrace *trace, const SambaTraceValue *tensor, 
                               bool splat);
 void sambaTraceRecordCall(SambaTrace *trace, const SambaOperatorCall *call,
                           SambaTraceValue *const *operands, SambaTraceValue *const *results);
-
 /* ---- training.c ---- */
 
 /* Is it a training graph: has it a loss or an optimizer? */

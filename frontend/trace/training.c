@@ -248,27 +248,17 @@ static SambaStatus takeParameter(SambaTrace *trace, uint32_t optimizer, uint32_t
   return NULL;
 }
 
-/* "sgd(%1, %2) {nesterov = 0}". Settings that are bound at launch are left out: they may differ
- * from run to run. */
+/* "sgd(%1, %2) {nesterov = 0}" */
 static const char *describeOptimizer(SambaTrace *trace, const SambaTraceOptimizerState *optimizer,
                                      uint32_t count, SambaTraceValue *const *parameters) {
   const SambaOptimizerKind *kind = optimizer->kind;
   SambaText text = {0};
-  bool any = false;
 
   sambaTextAppendC(&text, kind->name);
   for (uint32_t i = 0; i < count; ++i)
     sambaTextFormat(&text, "%s%%%u%s", i ? ", " : "(", parameters[i]->id,
                     i + 1 == count ? ")" : "");
-  for (uint32_t i = 0; i < kind->setting_count; ++i) {
-    if (kind->settings[i].bound)
-      continue;
-    sambaTextFormat(&text, "%s%s = %.9g", any ? ", " : " {",
-                    sambaOptimizerSettingName(kind->settings[i].name),
-                    optimizer->values[kind->settings[i].name]);
-    any = true;
-  }
-  sambaTextAppendC(&text, any ? "}" : "");
+  sambaOptimizerAppendSettings(&text, kind, optimizer->values);
   return sambaTextToArena(&text, &trace->arena);
 }
 

@@ -30,12 +30,6 @@ typedef struct Differentiation {
   SAMBA_ARRAY(uint32_t) wanted;     /* arguments of the graph */
 } Differentiation;
 
-static bool isTraining(MlirOperation function) {
-  MlirAttribute graph = sambaOperationAttribute(function, SAMBA_GRAPH_ATTRIBUTE);
-  return !mlirAttributeIsNull(graph) &&
-         sambaStringRefEqualC(sambaInterfaceText(graph, "mode"), "training");
-}
-
 static bool requiresGradient(MlirAttribute dictionary) {
   MlirAttribute value = sambaDictionaryFind(dictionary, SAMBA_REQUIRES_GRAD_ATTRIBUTE);
   return !mlirAttributeIsNull(value) && mlirBoolAttrGetValue(value);
@@ -329,7 +323,7 @@ bool sambaDifferentiateGraph(MlirOperation module) {
     return false;
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
        !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
-    if (sambaOperationIsGraph(operation) && isTraining(operation) &&
+    if (sambaOperationIsGraph(operation) && sambaGraphIsTraining(operation) &&
         !differentiateFunction(operation))
       return false;
   return true;

@@ -71,6 +71,41 @@ static void theForwardPartOfATraining(void **state) {
   succeeded(sambaSessionRun(fixture->session, &options, NULL, NULL));
 }
 
+/* What an import for inference does not know: which weights are buffers, and that the graph updates
+ * them. It may know the new values as outputs. */
+static void theForwardPartOfABufferedTraining(void **state) {
+  (void)state;
+  static const char compiled[] =
+      "%0 = input \"x\" : 4xf32\n%1 = buffer \"m\" : 4xf32\n"
+      "%2 = weight \"w\" : 4xf32 requires_grad\n%3, %4, %5 = norm(%0, %1, %2) : 4xf32\n"
+      "loss \"loss\" = %3\nupdate \"m_new\" = %4 region \"m\"\nupdate \"n\" = %5 region \"n\"\n"
+      "optimizer \"\" = sgd {nesterov = 0}\n";
+  const char *found[6] = {"%0 = input \"x\" : 4xf32",  "%1 = weight \"m\" : 4xf32",
+                          "%2 = weight \"w\" : 4xf32", "%3, %4, %5 = norm(%0, %1, %2) : 4xf32",
+                          "output \"loss\" = %3",      "output \"m_new\" = %4"};
+  SambaTraceRecord traced = {.line_count = 6, .lines = found};
+  SambaStringRef record = sambaStringRef(compiled);
+  bool forward_only = false;
+
+  succeeded(sambaTraceRecordCompare(record, &traced, &forward_only));
+  assert_true(forward_only);
+  found[1] = "%1 = buffer \"m\" : 4xf32";
+  found[5] = "update \"m_new\" = %4 region \"m\"";
+  succeeded(sambaTraceRecordCompare(record, &traced, &forward_only));
+  traced.line_count = 5; /* no update is told of */
+  succeeded(sambaTraceRecordCompare(record, &traced, &forward_only));
+  assert_true(forward_only);
+
+  traced.line_count = 6;
+  found[5] = "output \"m_new\" = %5";
+  refusedWith(sambaTraceRecordCompare(record, &traced, &forward_only),
+              "line 6 of its trace differs");
+  traced.line_count = 5;
+  found[1] = "%1 = input \"m\" : 4xf32";
+  refusedWith(sambaTraceRecordCompare(record, &traced, &forward_only),
+              "line 2 of its trace differs");
+}
+
 static void aPefWithoutRecord(void **state) {
   (void)state;
   Recording recording = {0};
@@ -88,6 +123,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(theModelThatWasCompiled, setUp, closeRecordedPef),
       cmocka_unit_test_setup_teardown(theForwardPartOfATraining, setUp, closeRecordedPef),
+      cmocka_unit_test(theForwardPartOfABufferedTraining),
       cmocka_unit_test(aPefWithoutRecord),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

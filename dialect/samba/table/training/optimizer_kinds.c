@@ -1,6 +1,8 @@
 /* The optimizers that a training graph may ask for; see optimizer_kinds.h. */
 #include "dialect/samba/table/training/optimizer_kinds.h"
 
+#include "support/text/text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,4 +144,18 @@ SambaStatus sambaOptimizerParse(SambaStringRef text, const SambaOptimizerKind **
   }
 
   return sambaOptimizerCheck(*out_kind, out_values);
+}
+
+void sambaOptimizerAppendSettings(SambaText *text, const SambaOptimizerKind *kind,
+                                  const double *values) {
+  bool any = false;
+  for (uint32_t i = 0; i < kind->setting_count; ++i) {
+    if (kind->settings[i].bound)
+      continue;
+    sambaTextFormat(text, "%s%s = %.9g", any ? ", " : " {",
+                    sambaOptimizerSettingName(kind->settings[i].name),
+                    values[kind->settings[i].name]);
+    any = true;
+  }
+  sambaTextAppendC(text, any ? "}" : "");
 }

@@ -9,7 +9,7 @@
 #define SAMBA_DIALECT_SAMBA_TABLE_TRAINING_OPTIMIZER_KINDS_H
 
 #include "support/base/status.h"
-#include "support/text/string_ref.h"
+#include "support/text/text.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -65,5 +65,10 @@ SambaStatus sambaOptimizerCheck(const SambaOptimizerKind *kind,
 /* "sgd,lr=0.1,momentum=0.9" */
 SambaStatus sambaOptimizerParse(SambaStringRef text, const SambaOptimizerKind **out_kind,
                                 double out_values[SAMBA_SETTING_COUNT]);
+
+/* The settings that are compiled in, as trace records show them: " {nesterov = 0}". What is bound
+ * at launch may differ from run to run and is left out. */
+void sambaOptimizerAppendSettings(SambaText *text, const SambaOptimizerKind *kind,
+                                  const double *values);
 
 #endif
