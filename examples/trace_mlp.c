@@ -92,7 +92,7 @@ static SambaStatus run(const char *path) {
   SAMBA_RETURN_IF_ERROR(status);
 
   SambaSession *session;
-  SambaHostTensor y;
+  SambaTensor *y;
   SambaSimulatedDeviceOptions options = {.threads = 1};
   SambaDeviceFactory device = sambaSimulatedDevice(&options);
 
@@ -102,12 +102,12 @@ static SambaStatus run(const char *path) {
   if (!status)
     status = sambaSessionRun(session, NULL, NULL, NULL);
   if (!status)
-    status = sambaSessionGetOutput(session, sambaStringRef("y"), &y);
+    status = sambaSessionReadTensor(session, sambaStringRef("y"), &y);
   if (!status) {
-    double difference = largestDifference(x, w1, b1, w2, b2, y.data);
+    double difference = largestDifference(x, w1, b1, w2, b2, sambaTensorGetDataPtr(y));
     printf("largest difference from double precision: %.3g\n", difference);
     sambaPrintSummary(session);
-    free(y.data);
+    sambaTensorRelease(y);
     if (!(difference < 1e-4))
       status = sambaStatusMake(SAMBA_MISMATCH, "the result differs by more than 1e-4");
   }

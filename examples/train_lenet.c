@@ -80,18 +80,19 @@ static SambaStatus feed(void *user, uint64_t pass) {
 
 static SambaStatus look(void *user, uint64_t pass) {
   Training *self = user;
-  SambaHostTensor seen;
+  SambaTensor *seen;
   SambaStringRef name = sambaStringRef(self->tests ? "logits" : "loss");
-  SAMBA_RETURN_IF_ERROR(sambaSessionGetOutput(self->session, name, &seen));
-  for (uint64_t i = 0; i < seen.bytes / sizeof self->bits; ++i)
-    self->bits = 31 * self->bits + ((uint32_t *)seen.data)[i];
+  SAMBA_RETURN_IF_ERROR(sambaSessionReadTensor(self->session, name, &seen));
+  const void *values = sambaTensorGetDataPtr(seen);
+  for (int64_t i = 0; i < sambaTensorGetNumElements(seen); ++i)
+    self->bits = 31 * self->bits + ((const uint32_t *)values)[i];
   int step = (int)(self->first + pass + 1);
   if (self->tests)
-    self->right += countRightScans(&self->batch, seen.data);
+    self->right += countRightScans(&self->batch, values);
   else if (step % SCAN_EPOCH == 0 || isatty(STDERR_FILENO)) /* in one line on a terminal */
-    fprintf(stderr, "step %d: loss %.5f%c", step, (double)*(float *)seen.data,
+    fprintf(stderr, "step %d: loss %.5f%c", step, (double)*(const float *)values,
             step % SCAN_EPOCH ? '\r' : '\n');
-  free(seen.data);
+  sambaTensorRelease(seen);
   return NULL;
 }
 

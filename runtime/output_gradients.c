@@ -20,24 +20,14 @@ static bool isOutput(const SambaPef *pef, uint32_t symbol) {
   return false;
 }
 
-static SambaStatus createOnes(SambaLoadedPef *loaded, uint32_t symbol, SambaTensor **out_tensor) {
-  const SambaPefSymbol *record = &loaded->pef->symbols[symbol];
-  SAMBA_RETURN_IF_ERROR(sambaTensorCreateUninitialized(record->host_dtype, record->dims_count,
-                                                       sambaSymbolDims(loaded, symbol),
-                                                       record->name, out_tensor));
-  uint32_t one = sambaFloatToBits(record->host_dtype, 1),
-           bytes = sambaDTypeBytes(record->host_dtype);
-  uint8_t *data = sambaTensorGetDataPtr(*out_tensor);
-  for (uint64_t i = 0; i < sambaPefSymbolElements(record); ++i)
-    memcpy(data + i * bytes, &one, bytes);
-  return NULL;
-}
-
 /* Adds a gradient, or changes what is written into it; tensor NULL: ones. */
 static SambaStatus add(Plan *plan, uint32_t gradient, SambaTensor *tensor) {
+  const SambaPefSymbol *record = &plan->loaded->pef->symbols[gradient];
   SambaTensor *written = sambaTensorRetain(tensor);
   if (!tensor)
-    SAMBA_RETURN_IF_ERROR(createOnes(plan->loaded, gradient, &written));
+    SAMBA_RETURN_IF_ERROR(sambaTensorCreateOnes(record->host_dtype, record->dims_count,
+                                                sambaSymbolDims(plan->loaded, gradient),
+                                                record->name, &written));
 
   uint32_t at = 0;
   while (at < plan->count && plan->gradients[at] != gradient)

@@ -190,26 +190,3 @@ SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name, Sam
   SAMBA_RETURN_IF_ERROR(sambaCheckValues(session->loaded, symbol, &own));
   return sambaWriteValues(session->loaded, symbol, &own);
 }
-
-SambaStatus sambaSessionGetOutput(SambaSession *session, SambaStringRef name,
-                                  SambaHostTensor *out_tensor) {
-  uint32_t symbol;
-  SAMBA_RETURN_IF_ERROR(sambaSessionRequirePef(session));
-  SambaLoadedPef *loaded = session->loaded;
-  SAMBA_RETURN_IF_ERROR(sambaFindSymbol(loaded, name, &symbol));
-  const SambaPefSymbol *record = &loaded->pef->symbols[symbol];
-
-  void *data = sambaAllocate(sambaSymbolHostBytes(record));
-  SambaStatus status = sambaReadValues(loaded, symbol, data);
-  if (status) {
-    free(data);
-    return status;
-  }
-
-  *out_tensor = (SambaHostTensor){.dtype = record->host_dtype,
-                                  .rank = record->dims_count,
-                                  .dims = sambaSymbolDims(loaded, symbol),
-                                  .data = data,
-                                  .bytes = sambaSymbolHostBytes(record)};
-  return NULL;
-}

@@ -33,18 +33,18 @@ static SambaStatus compileModel(const char *model, const char *pef) {
 
 /* Prints how many rows have their largest element at the label, and the largest difference from the
  * reference. */
-static SambaStatus printAccuracy(const SambaHostTensor *logits, const SambaTensorFile *labels,
+static SambaStatus printAccuracy(const SambaTensor *logits, const SambaTensorFile *labels,
                                  const SambaTensorFile *reference) {
-  uint64_t images = logits->dims[0];
-  uint64_t classes = logits->dims[1];
+  uint64_t images = (uint64_t)sambaTensorGetDims(logits)[0];
+  uint64_t classes = (uint64_t)sambaTensorGetDims(logits)[1];
   uint64_t right = 0;
   uint64_t rightInPyTorch = 0;
-  const float *ours = logits->data;
+  const float *ours = sambaTensorGetDataPtr(logits);
   const float *theirs = reference->data;
   const int64_t *label = labels->data;
   float largest = 0;
 
-  if (labels->elements != images || reference->bytes != logits->bytes)
+  if (labels->elements != images || reference->bytes != (uint64_t)sambaTensorGetNumBytes(logits))
     return sambaStatusMake(SAMBA_INVALID, "labels or outputs do not belong to these images");
   for (uint64_t i = 0; i < images; ++i) {
     uint64_t best = 0, bestInPyTorch = 0;
@@ -69,7 +69,7 @@ static SambaStatus printAccuracy(const SambaHostTensor *logits, const SambaTenso
 
 static SambaStatus run(const char *folder, const char *pef, SambaArena *arena) {
   SambaTensorFile images, labels, reference;
-  SambaHostTensor logits;
+  SambaTensor *logits;
   SambaSession *session;
 
   SAMBA_RETURN_IF_ERROR(
@@ -86,11 +86,11 @@ static SambaStatus run(const char *folder, const char *pef, SambaArena *arena) {
   if (!status)
     status = sambaSessionRun(session, NULL, NULL, NULL);
   if (!status)
-    status = sambaSessionGetOutput(session, sambaStringRef("logits"), &logits);
+    status = sambaSessionReadTensor(session, sambaStringRef("logits"), &logits);
   if (!status) {
-    status = printAccuracy(&logits, &labels, &reference);
+    status = printAccuracy(logits, &labels, &reference);
     sambaPrintSummary(session);
-    free(logits.data);
+    sambaTensorRelease(logits);
   }
 
   sambaSessionClose(session);

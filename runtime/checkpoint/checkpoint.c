@@ -94,16 +94,9 @@ SambaStatus sambaCheckpointCheckFolder(const char *folder) {
 static SambaStatus saveTensor(SambaSession *session, uint32_t symbol, const char *path,
                               const SambaCheckpointTensor *tensor) {
   const SambaPefSymbol *record = &sambaSessionGetPef(session)->symbols[symbol];
-  if (tensor->dtype == record->host_dtype) {
-    SambaHostTensor value;
-    SAMBA_RETURN_IF_ERROR(sambaSessionGetOutput(session, record->name, &value));
-    SambaStatus status = sambaNpyWrite(path, value.dtype, value.rank, value.dims, value.data);
-    free(value.data);
-    return status;
-  }
-
-  void *data = sambaAllocate(record->bytes);
-  SambaStatus status = sambaReadSymbol(session->loaded, symbol, data);
+  bool on_host = tensor->dtype == record->host_dtype;
+  void *data = sambaAllocate((size_t)(on_host ? sambaSymbolHostBytes(record) : record->bytes));
+  SambaStatus status = (on_host ? sambaReadValues : sambaReadSymbol)(session->loaded, symbol, data);
   if (!status)
     status = sambaNpyWrite(path, tensor->dtype, tensor->rank, tensor->dims, data);
   free(data);

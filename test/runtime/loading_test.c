@@ -66,7 +66,7 @@ static void s001WithoutPef(void **state) {
   begin(&fixture);
   SambaSession *session = fixture.session;
   SambaStringRef name = sambaStringRef("x");
-  SambaHostTensor tensor;
+  SambaTensor *tensor;
   SambaTensorInfo info;
   SambaRunReport report;
   double value;
@@ -74,7 +74,7 @@ static void s001WithoutPef(void **state) {
   assert_false(sambaSessionHasPef(session));
   refusedWith(sambaSessionRun(session, NULL, NULL, NULL), wanted);
   refusedWith(writeX(&fixture), wanted);
-  refusedWith(sambaSessionGetOutput(session, name, &tensor), wanted);
+  refusedWith(sambaSessionReadTensor(session, name, &tensor), wanted);
   refusedWith(sambaSessionGetTensorInfo(session, name, &info), wanted);
   refusedWith(sambaSessionCheckTrace(session, name, NULL), wanted);
   refusedWith(sambaSessionSetHyperparameters(session, 0, NULL), wanted);
@@ -141,16 +141,16 @@ static void newPefs(void **state) {
   SambaHyperparameter lr = {sambaStringRef("lr"), 3};
   succeeded(sambaSessionSetHyperparameters(fixture.session, 1, &lr));
 
-  SambaHostTensor tensor;
+  SambaTensor *tensor;
   refusedWith(sambaSessionLoadPef(fixture.session, "missing.pef"),
               "missing.pef: cannot be read: No such file or directory");
-  succeeded(sambaSessionGetOutput(fixture.session, sambaStringRef("x"), &tensor));
-  free(tensor.data);
+  succeeded(sambaSessionReadTensor(fixture.session, sambaStringRef("x"), &tensor));
+  sambaTensorRelease(tensor);
 
   double value;
   succeeded(sambaSessionLoadPef(fixture.session, "loading.pef"));
   assert_true(fixture.recording.destroyed);
-  refusedWith(sambaSessionGetOutput(fixture.session, sambaStringRef("x"), &tensor),
+  refusedWith(sambaSessionReadTensor(fixture.session, sambaStringRef("x"), &tensor),
               "nobody wrote symbol 0");
   succeeded(sambaSessionGetHyperparameter(fixture.session, sambaStringRef("lr"), &value));
   assert_true(value == (double)0.1f);

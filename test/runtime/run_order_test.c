@@ -144,10 +144,10 @@ static void stateOfAPefForInference(void **state) {
   Recording recording = {0};
   writeTrainingPef("inference.pef", inferenceTypes);
   SambaSession *session = openRecorded("inference.pef", &recording);
-  SambaHostTensor tensor;
+  SambaTensor *tensor;
   static const char *const names[] = {"b__grad", "fc.weight__exp_avg", "SGD__step"};
   for (size_t i = 0; i < 3; ++i)
-    refusedWith(sambaSessionGetOutput(session, sambaStringRef(names[i]), &tensor),
+    refusedWith(sambaSessionReadTensor(session, sambaStringRef(names[i]), &tensor),
                 i ? "': this PEF was compiled for inference and has no optimizer state; compile "
                     "the model with --training"
                   : "there is no tensor named 'b__grad': this PEF was compiled for inference and "

@@ -47,20 +47,20 @@ static void refused(SambaStatus status, const char *wanted) {
 static void tensorsGoInAndOut(void **state) {
   SambaSession *session = *state;
   static const float data[4] = {1, 2, 3, 4};
-  SambaHostTensor tensor;
+  SambaTensor *tensor;
 
-  refused(sambaSessionGetOutput(session, sambaStringRef("x"), &tensor),
+  refused(sambaSessionReadTensor(session, sambaStringRef("x"), &tensor),
           "read of never-written memory: symbol 'x'");
   assert_null(
       sambaSessionSetInput(session, sambaStringRef("x"), SAMBA_DTYPE_F32, 1, (int64_t[]){4}, data));
-  assert_null(sambaSessionGetOutput(session, sambaStringRef("x"), &tensor));
-  assert_int_equal(tensor.bytes, 16);
-  assert_memory_equal(tensor.data, data, 16);
-  free(tensor.data);
+  assert_null(sambaSessionReadTensor(session, sambaStringRef("x"), &tensor));
+  assert_int_equal(sambaTensorGetNumBytes(tensor), 16);
+  assert_memory_equal(sambaTensorGetDataPtr(tensor), data, 16);
+  sambaTensorRelease(tensor);
   refused(sambaSessionSetInput(session, sambaStringRef("x"), SAMBA_DTYPE_F32, 2, (int64_t[]){2, 2},
                                data),
           "input 'x' is 4xf32, but the data are 2x2xf32");
-  refused(sambaSessionGetOutput(session, sambaStringRef("y"), &tensor),
+  refused(sambaSessionReadTensor(session, sambaStringRef("y"), &tensor),
           "there is no tensor named 'y'");
   const uint32_t section = 0;
   const SambaSectionGroup group = {1, &section};
@@ -94,11 +94,11 @@ static void symbolsAreCopiedToOtherDevices(void **state) {
 static void timingHasNoValues(void **state) {
   (void)state;
   SambaSession *session;
-  SambaHostTensor tensor;
+  SambaTensor *tensor;
   SambaSimulatedDeviceOptions options = {.threads = 1, .timing_only = true};
   SambaDeviceFactory factory = sambaSimulatedDevice(&options);
   assert_null(sambaSessionOpen("session-test.pef", &factory, &session));
-  refused(sambaSessionGetOutput(session, sambaStringRef("x"), &tensor),
+  refused(sambaSessionReadTensor(session, sambaStringRef("x"), &tensor),
           "symbol 'x' has no values: the device ran timing only");
   sambaSessionClose(session);
 }

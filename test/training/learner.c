@@ -85,11 +85,12 @@ void put(Learner *learner, const char *name, const float *values) {
 }
 
 const float *get(Learner *learner, const char *name) {
-  SambaHostTensor tensor;
-  succeeds(sambaSessionGetOutput(learner->session, sambaStringRef(name), &tensor));
-  assert_int_equal(tensor.dtype, SAMBA_DTYPE_F32);
-  float *copy = sambaArenaCopy(&learner->arena, tensor.data, tensor.bytes);
-  free(tensor.data);
+  SambaTensor *tensor;
+  succeeds(sambaSessionReadTensor(learner->session, sambaStringRef(name), &tensor));
+  assert_int_equal(sambaTensorGetDType(tensor), SAMBA_DTYPE_F32);
+  float *copy = sambaArenaCopy(&learner->arena, sambaTensorGetDataPtr(tensor),
+                               sambaTensorGetNumBytes(tensor));
+  sambaTensorRelease(tensor);
   return copy;
 }
 

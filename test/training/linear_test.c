@@ -301,8 +301,8 @@ static void t099GradientsOfTheSession(void **state) {
   assert_int_equal(symbol->kind, SAMBA_PEF_SYMBOL_GRADIENT);
   const char *none = "there is no tensor named 'bias__grad': only what was compiled with "
                      "requires_grad has a gradient, and 'bias' was not";
-  SambaHostTensor tensor;
-  refuses(sambaSessionGetOutput(learner.session, sambaStringRef("bias__grad"), &tensor), none);
+  SambaTensor *tensor;
+  refuses(sambaSessionReadTensor(learner.session, sambaStringRef("bias__grad"), &tensor), none);
   refuses(sambaSessionSetInput(learner.session, sambaStringRef("bias__grad"), SAMBA_DTYPE_F32, 1,
                                (int64_t[]){width}, zeros),
           none);

@@ -131,8 +131,8 @@ static void n061OnlyRequiredGradients(void **state) {
   for (uint32_t s = 0; s < pef->symbols_count; ++s)
     gradients += pef->symbols[s].kind == SAMBA_PEF_SYMBOL_GRADIENT;
   assert_int_equal(gradients, 2); /* of w and of the loss l */
-  SambaHostTensor tensor;
-  refuses(sambaSessionGetOutput(learner.session, sambaStringRef("x__grad"), &tensor),
+  SambaTensor *tensor;
+  refuses(sambaSessionReadTensor(learner.session, sambaStringRef("x__grad"), &tensor),
           "there is no tensor named 'x__grad'");
   learnerEnd(&learner);
 }

@@ -70,13 +70,15 @@ static void run(SambaSession *session) { fine(sambaSessionRun(session, NULL, NUL
 
 /* A tensor has these numbers. */
 static void holds(SambaSession *session, const char *name, int count, const double *wanted) {
-  SambaHostTensor tensor;
-  fine(sambaSessionGetOutput(session, sambaStringRef(name), &tensor));
-  assert_int_equal(tensor.bytes, (uint64_t)count * sizeof(float));
+  SambaTensor *tensor;
+  fine(sambaSessionReadTensor(session, sambaStringRef(name), &tensor));
+  assert_int_equal(sambaTensorGetNumBytes(tensor), (uint64_t)count * sizeof(float));
   for (int i = 0; i < count; ++i)
-    if (!(fabs(((float *)tensor.data)[i] - wanted[i]) <= 1e-6 * fmax(1, fabs(wanted[i]))))
-      fail_msg("%s[%d] is %.9g, not %.9g", name, i, (double)((float *)tensor.data)[i], wanted[i]);
-  free(tensor.data);
+    if (!(fabs(((float *)sambaTensorGetDataPtr(tensor))[i] - wanted[i]) <=
+          1e-6 * fmax(1, fabs(wanted[i]))))
+      fail_msg("%s[%d] is %.9g, not %.9g", name, i,
+               (double)((float *)sambaTensorGetDataPtr(tensor))[i], wanted[i]);
+  sambaTensorRelease(tensor);
 }
 
 static SambaTraceValue *vector(SambaTrace *trace, const char *name, const float data[3]) {

@@ -146,23 +146,31 @@ static PyObject *writeTensor(PyObject *self, PyObject *arguments) {
 static PyObject *readTensor(PyObject *self, PyObject *arguments) {
   const char *name;
   unsigned long long data, bytes;
-  SambaHostTensor tensor;
+  SambaTensorInfo info;
+  SambaTensor *tensor;
   if (!PyArg_ParseTuple(arguments, "sKK", &name, &data, &bytes))
     return NULL;
   SambaSession *session = openSession(self);
   if (!session)
     return NULL;
 
-  SambaStatus status = sambaSessionGetOutput(session, sambaStringRef(name), &tensor);
+  SambaStatus status = sambaSessionGetTensorInfo(session, sambaStringRef(name), &info);
   if (status)
     return sambaRaise(status);
-  bool fits = tensor.bytes == bytes;
+  SambaBufferView view = {(void *)(uintptr_t)data, info.dtype, info.rank, info.dims, NULL};
+  status = sambaTensorCreateFromBuffer(&view, info.name, &tensor);
+  if (status)
+    return sambaRaise(status);
+
+  unsigned long long expected = (unsigned long long)sambaTensorGetNumBytes(tensor);
+  bool fits = expected == bytes;
   if (fits)
-    memcpy((void *)(uintptr_t)data, tensor.data, tensor.bytes);
-  free(tensor.data);
+    status = sambaSessionReadInto(session, info.name, tensor, true);
+  sambaTensorRelease(tensor);
   if (!fits)
-    return PyErr_Format(PyExc_ValueError, "'%s' has %llu bytes, not %llu", name,
-                        (unsigned long long)tensor.bytes, bytes);
+    return PyErr_Format(PyExc_ValueError, "'%s' has %llu bytes, not %llu", name, expected, bytes);
+  if (status)
+    return sambaRaise(status);
   sessionOf(self)->read += bytes;
   Py_RETURN_NONE;
 }

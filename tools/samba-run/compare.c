@@ -2,6 +2,7 @@
 #include "tools/samba-run/run.h"
 
 #include "support/number/dtype.h"
+#include "support/number/shape.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static double elementOf(SambaDType dtype, const void *data, uint64_t i) {
   }
 }
 
-static SambaStatus checkShape(const char *name, const SambaHostTensor *got,
+static SambaStatus checkShape(const char *name, const SambaBufferView *got,
                               const SambaTensorFile *reference) {
   if (got->dtype != reference->dtype)
     return sambaStatusMake(SAMBA_MISMATCH, "output '%s' has dtype %s, the reference %s", name,
@@ -36,14 +37,15 @@ static SambaStatus checkShape(const char *name, const SambaHostTensor *got,
     same = got->dims[a] == reference->dims[a];
   if (same)
     return NULL;
+  uint64_t bytes = (uint64_t)sambaShapeElements(got->rank, got->dims) * sambaDTypeBytes(got->dtype);
   return sambaStatusMake(SAMBA_MISMATCH,
                          "output '%s' has %u axes and %llu bytes, the reference %u axes and %llu "
                          "bytes: the shapes differ",
-                         name, got->rank, (unsigned long long)got->bytes, reference->rank,
+                         name, got->rank, (unsigned long long)bytes, reference->rank,
                          (unsigned long long)reference->bytes);
 }
 
-static SambaStatus compareIntegers(const char *name, const SambaHostTensor *got,
+static SambaStatus compareIntegers(const char *name, const SambaBufferView *got,
                                    const SambaTensorFile *reference) {
   uint64_t bad = 0, first = 0;
   uint32_t size = sambaDTypeBytes(got->dtype);
@@ -63,7 +65,7 @@ static SambaStatus compareIntegers(const char *name, const SambaHostTensor *got,
       elementOf(got->dtype, reference->data, first));
 }
 
-static SambaStatus compareElements(const char *name, const SambaHostTensor *got,
+static SambaStatus compareElements(const char *name, const SambaBufferView *got,
                                    const SambaTensorFile *reference,
                                    const SambaCriteria *criteria) {
   uint64_t bad = 0, worst = 0;
@@ -95,7 +97,7 @@ static SambaStatus compareElements(const char *name, const SambaHostTensor *got,
       elementOf(got->dtype, reference->data, worst));
 }
 
-static SambaStatus compareNorm(const char *name, const SambaHostTensor *got,
+static SambaStatus compareNorm(const char *name, const SambaBufferView *got,
                                const SambaTensorFile *reference, double bound) {
   double difference = 0, norm = 0;
   for (uint64_t i = 0; i < reference->elements; ++i) {
@@ -115,9 +117,9 @@ static SambaStatus compareNorm(const char *name, const SambaHostTensor *got,
                          name, sqrt(difference / norm), bound);
 }
 
-static SambaStatus compareArgmax(const char *name, const SambaHostTensor *got,
+static SambaStatus compareArgmax(const char *name, const SambaBufferView *got,
                                  const SambaTensorFile *reference) {
-  uint64_t width = reference->rank ? reference->dims[reference->rank - 1] : 1;
+  uint64_t width = reference->rank ? (uint64_t)reference->dims[reference->rank - 1] : 1;
   uint64_t bad = 0;
   uint64_t asked = 0;
   uint64_t first = 0;
@@ -157,8 +159,11 @@ static SambaStatus compareArgmax(const char *name, const SambaHostTensor *got,
                          (unsigned long long)first, undefined ? ", which has a NaN" : "");
 }
 
-SambaStatus sambaCompareTensors(const char *name, const SambaHostTensor *got,
+SambaStatus sambaCompareTensors(const char *name, const SambaTensor *tensor,
                                 const SambaTensorFile *reference, const SambaCriteria *criteria) {
+  SambaBufferView view;
+  const SambaBufferView *got = &view;
+  sambaTensorGetBuffer(tensor, &view);
   SAMBA_RETURN_IF_ERROR(checkShape(name, got, reference));
   if (!sambaDTypeIsFloat(got->dtype))
     return compareIntegers(name, got, reference);

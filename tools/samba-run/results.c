@@ -129,12 +129,13 @@ SambaStatus sambaResultsOpen(const SambaRunArguments *arguments, const SambaStep
 static SambaStatus addValues(SambaResults *results, bool of_pass) {
   for (size_t i = 0; i < results->stacks.size; ++i) {
     SambaStack *stack = &results->stacks.data[i];
-    SambaHostTensor tensor;
+    SambaTensor *tensor;
     if (stack->of_pass != of_pass)
       continue;
-    SAMBA_RETURN_IF_ERROR(sambaSessionGetOutput(results->session, stack->info.name, &tensor));
-    SambaStatus status = sambaAtomicFileWrite(&stack->file, tensor.data, tensor.bytes);
-    free(tensor.data);
+    SAMBA_RETURN_IF_ERROR(sambaSessionReadTensor(results->session, stack->info.name, &tensor));
+    SambaStatus status = sambaAtomicFileWrite(&stack->file, sambaTensorGetDataPtr(tensor),
+                                              (size_t)sambaTensorGetNumBytes(tensor));
+    sambaTensorRelease(tensor);
     SAMBA_RETURN_IF_ERROR(status);
   }
   return NULL;
@@ -148,12 +149,14 @@ SambaStatus sambaResultsWrite(const SambaRunArguments *arguments, SambaArena *ar
   for (size_t i = 0; i < arguments->outputs.size; ++i) {
     SambaTensorInfo info;
     const char *path;
-    SambaHostTensor tensor;
+    SambaTensor *tensor;
     SAMBA_RETURN_IF_ERROR(
         findOutput(results->session, arena, "--output", arguments->outputs.data[i], &info, &path));
-    SAMBA_RETURN_IF_ERROR(sambaSessionGetOutput(results->session, info.name, &tensor));
-    SambaStatus status = sambaNpyWrite(path, tensor.dtype, tensor.rank, tensor.dims, tensor.data);
-    free(tensor.data);
+    SAMBA_RETURN_IF_ERROR(sambaSessionReadTensor(results->session, info.name, &tensor));
+    SambaBufferView view;
+    sambaTensorGetBuffer(tensor, &view);
+    SambaStatus status = sambaNpyWrite(path, view.dtype, view.rank, view.dims, view.data);
+    sambaTensorRelease(tensor);
     SAMBA_RETURN_IF_ERROR(status);
   }
 
@@ -175,12 +178,12 @@ SambaStatus sambaResultsCompare(const SambaRunArguments *arguments, SambaArena *
 
   for (size_t i = 0; i < arguments->expectations.size; ++i) {
     const char *name, *path;
-    SambaHostTensor tensor;
+    SambaTensor *tensor;
     SAMBA_RETURN_IF_ERROR(
         sambaSplitPair(arena, "--expect", arguments->expectations.data[i], &name, &path));
-    SAMBA_RETURN_IF_ERROR(sambaSessionGetOutput(results->session, sambaStringRef(name), &tensor));
-    SambaStatus status = sambaCompareTensors(name, &tensor, &results->references[i], &criteria);
-    free(tensor.data);
+    SAMBA_RETURN_IF_ERROR(sambaSessionReadTensor(results->session, sambaStringRef(name), &tensor));
+    SambaStatus status = sambaCompareTensors(name, tensor, &results->references[i], &criteria);
+    sambaTensorRelease(tensor);
     SAMBA_RETURN_IF_ERROR(status);
   }
 

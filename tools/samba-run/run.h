@@ -89,7 +89,7 @@ typedef struct SambaCriteria {
 
 /* SAMBA_MISMATCH with where and how much when a criterion does not hold. Integers and booleans must
  * be equal. */
-SambaStatus sambaCompareTensors(const char *name, const SambaHostTensor *got,
+SambaStatus sambaCompareTensors(const char *name, const SambaTensor *tensor,
                                 const SambaTensorFile *reference, const SambaCriteria *criteria);
 
 /* ---- How far it is (progress.c) ---- */

@@ -6,7 +6,7 @@
  *   sambaSessionLoadPef(session, "mlp.pef");
  *   sambaSessionSetInput(session, sambaStringRef("x"), dtype, rank, dims, data);
  *   sambaSessionRun(session, NULL, NULL, NULL);
- *   sambaSessionGetOutput(session, sambaStringRef("y"), &tensor);
+ *   sambaSessionReadTensor(session, sambaStringRef("y"), &tensor);
  *
  * Users see tensors in host dtypes and in row-major order. The session converts them to what device
  * memory holds. Whatever needs a PEF is refused while none is loaded. */
@@ -210,15 +210,6 @@ SAMBA_EXPORT SambaStatus sambaSessionCheckTrace(SambaSession *session, SambaStri
 
 /* ---- Values ---- */
 
-/* A tensor in host memory. */
-typedef struct SambaHostTensor {
-  SambaDType dtype;
-  uint32_t rank;
-  const int64_t *dims; /* borrowed from the session, as long as it has this PEF */
-  void *data;          /* owned by the receiver (free) */
-  uint64_t bytes;
-} SambaHostTensor;
-
 /* Writes a graph input, weight or other tensor. The shape must be its own and the dtype its host
  * dtype; i64 is taken for i32 and i16 too when all values fit. Errors list the inputs of the PEF.
  * data is copied; a device that holds no values ignores it. */
@@ -227,10 +218,6 @@ SAMBA_EXPORT SambaStatus sambaSessionSetInput(SambaSession *session, SambaString
                                               const void *data);
 /* Leaves out an input: it needs no value. False when a section reads it, or when it is no input. */
 SAMBA_EXPORT bool sambaSessionSkipInput(SambaSession *session, SambaStringRef name);
-/* Reads any tensor. */
-SAMBA_EXPORT SambaStatus sambaSessionGetOutput(SambaSession *session, SambaStringRef name,
-                                               SambaHostTensor *out_tensor);
-
 /* ---- Values as tensors ----
  *
  * On the host a tensor has data and a gradient of its own; nothing goes over by itself. Names tell

@@ -56,10 +56,10 @@ static void setTensors(SambaSession *session, float first) {
 static void hasTensors(SambaSession *session, float first) {
   for (int i = 0; i < savedCount; ++i) {
     const float values[4] = {first + (float)i, 0.1f, -0.0f, 3e-39f};
-    SambaHostTensor tensor;
-    succeeded(sambaSessionGetOutput(session, sambaStringRef(saved[i]), &tensor));
-    assert_memory_equal(tensor.data, values, sizeof values);
-    free(tensor.data);
+    SambaTensor *tensor;
+    succeeded(sambaSessionReadTensor(session, sambaStringRef(saved[i]), &tensor));
+    assert_memory_equal(sambaTensorGetDataPtr(tensor), values, sizeof values);
+    sambaTensorRelease(tensor);
   }
 }
 
