@@ -175,7 +175,7 @@ static void makeGenerators(SambaEngine *engine) {
 
   for (uint32_t u = 0; u < section->unit_count; ++u)
     count += sambaUnitIsAddressGenerator(&section->units[u]);
-  engine->generators = SAMBA_ARENA_ARRAY(&engine->arena, SambaGenerator, count);
+  engine->generators = SAMBA_ARENA_ARRAY(&engine->arena, SambaAddressGenerator, count);
   uint32_t *owner = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, count);
   uint32_t next = placed;
 
@@ -192,9 +192,9 @@ static void makeGenerators(SambaEngine *engine) {
   for (uint32_t a = 0; a < engine->actor_count; ++a) {
     if (!engine->actors[a].memory)
       continue;
-    SambaGenerator *generator = &engine->generators[engine->actors[a].memory->generator];
+    SambaAddressGenerator *generator = &engine->generators[engine->actors[a].memory->generator];
     if (!generator->requests)
-      sambaGeneratorInit(engine, generator);
+      sambaAddressGeneratorInit(engine, generator);
     generator->actors[owner[engine->actors[a].memory->generator]++] = a;
   }
 
@@ -225,7 +225,8 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
                            section->name, (unsigned long long)actors);
   engine->merged_free = SAMBA_NO_INDEX;
   sambaEventsInit(&engine->events);
-  sambaDramInit(&engine->dram, &engine->arena, engine->machine, sambaGeneratorCompletion, engine);
+  sambaDramInit(&engine->dram, &engine->arena, engine->machine, sambaAddressGeneratorCompletion,
+                engine);
   if (memory && engine->dram.channel_count == 1) /* the host's */
     return sambaStatusMake(
         SAMBA_INVALID,

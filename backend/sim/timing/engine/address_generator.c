@@ -194,12 +194,13 @@ static void sendRequest(SambaEngine *engine, uint32_t actor_index, uint64_t burs
 
   engine->generators[memory->generator].next_issue = at + cycles;
   actor->credit += cycles;
-  uint32_t slot = sambaGeneratorTakeCredits(engine, memory->generator, actor_index,
-                                            memory->token_end - 1, bursts, burst);
+  uint32_t slot = sambaAddressGeneratorTakeCredits(engine, memory->generator, actor_index,
+                                                   memory->token_end - 1, bursts, burst);
   ++sambaMemoryTokenAt(memory, memory->token_end - 1)->outstanding;
   memory->next_burst += bursts;
   memory->last_burst = memory->next_burst - 1;
-  if (engine->reads && read && sambaGeneratorMergeRead(engine, burst, memory->generator, slot))
+  if (engine->reads && read &&
+      sambaAddressGeneratorMergeRead(engine, burst, memory->generator, slot))
     return;
 
   SambaDramRequest request = {.arrival = at + 1 + (uint64_t)machine->ag_latency_cycles / 2,
@@ -220,7 +221,7 @@ static void sendRequest(SambaEngine *engine, uint32_t actor_index, uint64_t burs
 static bool issueRequest(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
   SambaMemoryState *memory = actor->memory;
-  const SambaGenerator *generator = &engine->generators[memory->generator];
+  const SambaAddressGenerator *generator = &engine->generators[memory->generator];
   bool read = actor->kind == SAMBA_ACTOR_LOAD;
   uint64_t bursts = requestBursts(engine, actor);
 
@@ -237,7 +238,7 @@ static bool issueRequest(SambaEngine *engine, uint32_t actor_index) {
   }
 
   uint64_t ready = read && !memory->walk.access->has_index ? 0 : dataReady(actor, bursts);
-  if (!sambaGeneratorHasCredits(engine, memory->generator, bursts)) {
+  if (!sambaAddressGeneratorHasCredits(engine, memory->generator, bursts)) {
     sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
     return false;
   }
@@ -246,7 +247,7 @@ static bool issueRequest(SambaEngine *engine, uint32_t actor_index) {
   if (at > engine->now + issueAhead) {
     bool data_is_late = ready > generator->next_issue;
     sambaActorWait(engine, actor, data_is_late ? SAMBA_WAIT_INPUT : SAMBA_WAIT_MEMORY);
-    sambaGeneratorWake(engine, memory->generator, at);
+    sambaAddressGeneratorWake(engine, memory->generator, at);
     return false;
   }
 
@@ -259,11 +260,11 @@ static bool issueRequest(SambaEngine *engine, uint32_t actor_index) {
 static bool nextRun(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
   SambaMemoryState *memory = actor->memory;
-  SambaGenerator *generator = &engine->generators[memory->generator];
+  SambaAddressGenerator *generator = &engine->generators[memory->generator];
 
   if (generator->next_issue > engine->now + issueAhead) {
     sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
-    sambaGeneratorWake(engine, memory->generator, generator->next_issue);
+    sambaAddressGeneratorWake(engine, memory->generator, generator->next_issue);
     return false;
   }
 

@@ -66,7 +66,7 @@ SambaStatus sambaEngineRun(SambaEngine *engine) {
       channelEvent(engine, index);
       break;
     default:
-      sambaGeneratorEvent(engine, index);
+      sambaAddressGeneratorEvent(engine, index);
       break;
     }
     drainQueue(engine);

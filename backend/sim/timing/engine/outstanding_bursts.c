@@ -5,7 +5,7 @@
 
 enum { readProbes = 8 };
 
-void sambaGeneratorInit(SambaEngine *engine, SambaGenerator *generator) {
+void sambaAddressGeneratorInit(SambaEngine *engine, SambaAddressGenerator *generator) {
   uint32_t most = (uint32_t)engine->machine->ag_bursts;
   generator->wake = SAMBA_TIME_UNKNOWN;
   generator->requests = SAMBA_ARENA_ARRAY(&engine->arena, SambaGeneratorRequest, most);
@@ -15,8 +15,8 @@ void sambaGeneratorInit(SambaEngine *engine, SambaGenerator *generator) {
     generator->requests[r].next_free = r + 1;
 }
 
-void sambaGeneratorWake(SambaEngine *engine, uint32_t index, uint64_t at) {
-  SambaGenerator *generator = &engine->generators[index];
+void sambaAddressGeneratorWake(SambaEngine *engine, uint32_t index, uint64_t at) {
+  SambaAddressGenerator *generator = &engine->generators[index];
   at = sambaTimeMax(at, engine->now + 1);
   if (generator->wake <= at) /* pending; reset when it fires */
     return;
@@ -25,7 +25,7 @@ void sambaGeneratorWake(SambaEngine *engine, uint32_t index, uint64_t at) {
 }
 
 /* `returns` is a heap of requests by the cycle at which their data are there. */
-static void pushReturn(SambaGenerator *generator, uint32_t slot) {
+static void pushReturn(SambaAddressGenerator *generator, uint32_t slot) {
   uint32_t hole = generator->return_count++;
   uint64_t done = generator->requests[slot].done;
   while (hole > 0 && generator->requests[generator->returns[(hole - 1) / 2]].done > done) {
@@ -35,7 +35,7 @@ static void pushReturn(SambaGenerator *generator, uint32_t slot) {
   generator->returns[hole] = slot;
 }
 
-static uint32_t popReturn(SambaGenerator *generator) {
+static uint32_t popReturn(SambaAddressGenerator *generator) {
   uint32_t top = generator->returns[0];
   uint32_t last = generator->returns[--generator->return_count];
   uint32_t hole = 0;
@@ -55,8 +55,8 @@ static uint32_t popReturn(SambaGenerator *generator) {
   return top;
 }
 
-bool sambaGeneratorHasCredits(SambaEngine *engine, uint32_t index, uint64_t bursts) {
-  SambaGenerator *generator = &engine->generators[index];
+bool sambaAddressGeneratorHasCredits(SambaEngine *engine, uint32_t index, uint64_t bursts) {
+  SambaAddressGenerator *generator = &engine->generators[index];
   uint64_t most = (uint64_t)engine->machine->ag_bursts;
 
   if (generator->outstanding + bursts <= most)
@@ -73,13 +73,13 @@ bool sambaGeneratorHasCredits(SambaEngine *engine, uint32_t index, uint64_t burs
     return true;
   generator->blocked = true;
   if (generator->return_count)
-    sambaGeneratorWake(engine, index, generator->requests[generator->returns[0]].done);
+    sambaAddressGeneratorWake(engine, index, generator->requests[generator->returns[0]].done);
   return false;
 }
 
-uint32_t sambaGeneratorTakeCredits(SambaEngine *engine, uint32_t index, uint32_t actor,
-                                   uint64_t token, uint64_t bursts, uint64_t burst) {
-  SambaGenerator *generator = &engine->generators[index];
+uint32_t sambaAddressGeneratorTakeCredits(SambaEngine *engine, uint32_t index, uint32_t actor,
+                                          uint64_t token, uint64_t bursts, uint64_t burst) {
+  SambaAddressGenerator *generator = &engine->generators[index];
   uint32_t slot = generator->free_request;
   generator->free_request = generator->requests[slot].next_free;
   generator->requests[slot] =
@@ -102,7 +102,7 @@ static void requestDone(SambaEngine *engine, uint32_t actor, uint64_t token_inde
 
 static void completeRequest(SambaEngine *engine, uint32_t index, uint32_t slot, uint64_t first,
                             uint64_t last) {
-  SambaGenerator *generator = &engine->generators[index];
+  SambaAddressGenerator *generator = &engine->generators[index];
   SambaGeneratorRequest *request = &generator->requests[slot];
   /* The way back takes the half of the request latency that the way there did not. */
   uint64_t latency = (uint64_t)engine->machine->ag_latency_cycles;
@@ -111,7 +111,7 @@ static void completeRequest(SambaEngine *engine, uint32_t index, uint32_t slot, 
   pushReturn(generator, slot);
   requestDone(engine, request->actor, request->token, first + back, last + back);
   if (generator->blocked)
-    sambaGeneratorWake(engine, index, request->done);
+    sambaAddressGeneratorWake(engine, index, request->done);
 }
 
 static SambaOutstandingRead *findRead(SambaEngine *engine, uint64_t burst) {
@@ -139,8 +139,8 @@ static void rememberRead(SambaEngine *engine, uint64_t burst) {
   }
 }
 
-bool sambaGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_t generator,
-                             uint32_t slot) {
+bool sambaAddressGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_t generator,
+                                    uint32_t slot) {
   SambaOutstandingRead *read = findRead(engine, burst);
   if (!read || (read->last != SAMBA_TIME_UNKNOWN && read->last <= engine->now)) {
     rememberRead(engine, burst);
@@ -165,8 +165,8 @@ bool sambaGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_t gener
   return true;
 }
 
-void sambaGeneratorCompletion(void *user, uint32_t generator, uint32_t slot, uint64_t first,
-                              uint64_t last) {
+void sambaAddressGeneratorCompletion(void *user, uint32_t generator, uint32_t slot, uint64_t first,
+                                     uint64_t last) {
   SambaEngine *engine = user;
   uint64_t burst = engine->generators[generator].requests[slot].burst;
 
@@ -188,8 +188,8 @@ void sambaGeneratorCompletion(void *user, uint32_t generator, uint32_t slot, uin
   read->waiter = SAMBA_NO_INDEX;
 }
 
-void sambaGeneratorEvent(SambaEngine *engine, uint32_t index) {
-  SambaGenerator *generator = &engine->generators[index];
+void sambaAddressGeneratorEvent(SambaEngine *engine, uint32_t index) {
+  SambaAddressGenerator *generator = &engine->generators[index];
   if (generator->wake != engine->now)
     return;
   generator->wake = SAMBA_TIME_UNKNOWN;

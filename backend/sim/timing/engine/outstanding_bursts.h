@@ -5,22 +5,23 @@
 
 #include "backend/sim/timing/engine/timing_state.h"
 
-void sambaGeneratorInit(SambaEngine *engine, SambaGenerator *generator); /* actor_count is set */
-void sambaGeneratorEvent(SambaEngine *engine, uint32_t generator);
+void sambaAddressGeneratorInit(SambaEngine *engine,
+                               SambaAddressGenerator *generator); /* actor_count is set */
+void sambaAddressGeneratorEvent(SambaEngine *engine, uint32_t generator);
 /* Looks at all of its actors at cycle `at`. */
-void sambaGeneratorWake(SambaEngine *engine, uint32_t generator, uint64_t at);
+void sambaAddressGeneratorWake(SambaEngine *engine, uint32_t generator, uint64_t at);
 /* Whether `bursts` more may be outstanding; if not, the generator wakes when some have come
  * back. */
-bool sambaGeneratorHasCredits(SambaEngine *engine, uint32_t generator, uint64_t bursts);
+bool sambaAddressGeneratorHasCredits(SambaEngine *engine, uint32_t generator, uint64_t bursts);
 /* Makes a request; returns its slot. burst: number of the first one. */
-uint32_t sambaGeneratorTakeCredits(SambaEngine *engine, uint32_t generator, uint32_t actor,
-                                   uint64_t token, uint64_t bursts, uint64_t burst);
+uint32_t sambaAddressGeneratorTakeCredits(SambaEngine *engine, uint32_t generator, uint32_t actor,
+                                          uint64_t token, uint64_t bursts, uint64_t burst);
 /* True when a read of this burst is on its way: the request in `slot` waits for that one.
  * Otherwise the burst is remembered, for later reads. */
-bool sambaGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_t generator,
-                             uint32_t slot);
+bool sambaAddressGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_t generator,
+                                    uint32_t slot);
 /* The completion that dram.h asks for. */
-void sambaGeneratorCompletion(void *engine, uint32_t generator, uint32_t slot, uint64_t first,
-                              uint64_t last);
+void sambaAddressGeneratorCompletion(void *engine, uint32_t generator, uint32_t slot,
+                                     uint64_t first, uint64_t last);
 
 #endif

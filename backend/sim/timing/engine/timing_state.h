@@ -157,7 +157,7 @@ typedef struct SambaGeneratorRequest {
 } SambaGeneratorRequest;
 
 /* An address generator; each of its requests gives its credits back when its data are there. */
-typedef struct SambaGenerator {
+typedef struct SambaAddressGenerator {
   SambaGeneratorRequest *requests; /* ag_bursts of them, in use or in the list of free ones */
   uint32_t free_request;
   uint32_t return_count, *returns; /* requests that are done at a known cycle, a heap */
@@ -167,7 +167,7 @@ typedef struct SambaGenerator {
   bool blocked; /* an actor waits for credits */
   uint32_t actor_count, turn;
   uint32_t *actors;
-} SambaGenerator;
+} SambaAddressGenerator;
 
 /* A read that is outstanding, for merging. */
 typedef struct SambaOutstandingRead {
@@ -199,7 +199,7 @@ typedef struct SambaEngine {
   SambaLane *lanes;
   uint32_t *unit_actors;     /* first actor of each unit; its input ports' actors come first */
   SambaBufferState *buffers; /* one per unit, used for BUFFER */
-  SambaGenerator *generators;
+  SambaAddressGenerator *generators;
   SambaDram dram;
   SambaOutstandingRead *reads; /* hash table, NULL unless reads are merged */
   uint32_t read_mask;
