@@ -20,6 +20,13 @@ SambaTensor *sambaTraceValueGetTensor(const SambaTraceValue *value) {
   return NULL;
 }
 
+void sambaTraceForEachTensor(const SambaTrace *trace,
+                             void (*visit)(void *user, SambaTraceValue *value, SambaTensor *tensor),
+                             void *user) {
+  for (size_t i = 0; i < trace->tensors.size; ++i)
+    visit(user, trace->tensors.data[i].value, trace->tensors.data[i].tensor);
+}
+
 static const char *memoryOf(const SambaTensor *tensor) {
   switch (sambaTensorGetMemoryType(tensor)) {
   case SAMBA_MEMORY_DDR:

@@ -94,6 +94,11 @@ SAMBA_EXPORT SambaTraceValue *sambaTraceFindTensor(const SambaTrace *trace,
                                                    const SambaTensor *tensor);
 /* Borrowed from the trace; NULL for what stands for no tensor. */
 SAMBA_EXPORT SambaTensor *sambaTraceValueGetTensor(const SambaTraceValue *value);
+/* All tensors of the host that the graph has, in the order in which they were met. */
+SAMBA_EXPORT void sambaTraceForEachTensor(const SambaTrace *trace,
+                                          void (*visit)(void *user, SambaTraceValue *value,
+                                                        SambaTensor *tensor),
+                                          void *user);
 /* A small constant in the IR. data: row-major; one element stands for all when splat. */
 SAMBA_EXPORT SambaTraceValue *sambaTraceConstant(SambaTrace *trace, const SambaTensorType *type,
                                                  const void *data, bool splat);

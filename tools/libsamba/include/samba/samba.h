@@ -11,6 +11,7 @@
 #include "samba/session.h"
 #include "samba/tensor.h"
 #include "samba/trace.h"
+#include "samba/trace_graph.h"
 #include "samba/training.h"
 
 #endif
