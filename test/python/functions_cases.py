@@ -462,6 +462,296 @@ case(
 )
 case("triplet", lambda x, y, z: F.triplet_margin_loss(x, y, z), x23, y23, numbers(2, 3, seed=4))
 
+# Compositions.
+case(
+    "limits",
+    lambda x: (torch.isposinf(1 / x), torch.isneginf(-1 / x), torch.sgn(x)),
+    torch.tensor([0.0, 1.0, -2.0]),
+    gradients=False,
+)
+case("degrees", lambda x: torch.deg2rad(x) + torch.rad2deg(x) + torch.positive(x), x23)
+case("sinc", torch.sinc, torch.tensor([0.0, 0.5, -1.3]))
+case(
+    "fmax",
+    lambda x, y: (torch.fmax(x, y), torch.fmin(x, y)),
+    torch.tensor([math.nan, 1.0, 2.0]),
+    torch.tensor([0.5, math.nan, 1.0]),
+    gradients=False,
+)
+case("hypot", torch.hypot, x23, y23)
+case("logaddexp", torch.logaddexp, x23, y23)
+case(
+    "atan2",
+    torch.atan2,
+    torch.tensor([1.0, -1.0, 1.0, -1.0, 0.5]),
+    torch.tensor([1.0, 1.0, -1.0, -1.0, 0.2]),
+)
+case(
+    "atan2_axes",
+    torch.atan2,
+    torch.tensor([1.0, -1.0, 0.0]),
+    torch.tensor([0.0, 0.0, 0.0]),
+    gradients=False,
+)
+case(
+    "heaviside", torch.heaviside, torch.tensor([0.0, -1.0, 2.0]), torch.tensor(0.5), gradients=False
+)
+case("copysign", lambda x, y: torch.copysign(x, y), x23, y23, gradients=False)
+case("isclose", lambda x, y: torch.isclose(x, y), x23, x23 * (1 + 1e-7), gradients=False)
+case(
+    "shifts",
+    lambda x: (x << 2, x >> 1, torch.bitwise_left_shift(x, x * 0 + 1)),
+    ints,
+    gradients=False,
+)
+case("aminmax", lambda x: torch.aminmax(x), x23, gradients=False)
+case(
+    "nansum",
+    lambda x: (torch.nansum(x), torch.nanmean(x)),
+    torch.tensor([1.0, math.nan, 3.0]),
+    gradients=False,
+)
+case("kthvalue", lambda x: torch.kthvalue(x, 2, 1), x4)
+case("median", lambda x: (x.median(), *x.median(-1), *x.median(1, keepdim=True)), x4)
+case("trace", lambda x: torch.trace(x), x23)
+case(
+    "tensordot",
+    lambda a, b: (torch.tensordot(a, b, 1), torch.tensordot(a, b, ([0], [1]))),
+    x4,
+    numbers(4, 2),
+)
+case("addr", torch.addr, x23, numbers(2), numbers(3))
+case("kron", torch.kron, x23, numbers(3, 2))
+case("cross", lambda a, b: torch.cross(a, b, dim=1), x4, numbers(2, 3, 4, seed=6))
+case(
+    "meshgrid",
+    lambda a, b: torch.meshgrid(a, b, indexing="xy") + torch.meshgrid(a, b, indexing="ij"),
+    numbers(2),
+    numbers(3),
+)
+case("atleast", lambda x: (torch.atleast_2d(x), torch.atleast_3d(x)), numbers(3))
+case(
+    "stacks",
+    lambda x, y: (torch.column_stack([x, y]), torch.dstack([x, y]), torch.row_stack([x, y])),
+    numbers(3),
+    numbers(3, seed=2),
+)
+case("hsplit", lambda x: torch.hsplit(x, 3) + torch.vsplit(x, 2) + torch.dsplit(x, [1, 3]), x4)
+case("diag_embed", torch.diag_embed, x23)
+case("diff", lambda x: (torch.diff(x), torch.diff(x, n=2, dim=1)), x4)
+case("select_scatter", lambda x, y: torch.select_scatter(x, y, 1, 2), x23, numbers(2))
+case("slice_scatter", lambda x, y: torch.slice_scatter(x, y, 1, 0, 3, 2), x23, numbers(2, 2))
+case("sum_to_size", lambda x: x.sum_to_size(3, 1), x4)
+case(
+    "embedding_bag",
+    lambda w, i: (F.embedding_bag(i, w), F.embedding_bag(i, w, mode="sum")),
+    numbers(5, 3),
+    torch.tensor([[0, 4], [4, 1]]),
+)
+case("index_copy", lambda x, i, y: x.index_copy(1, i, y), x23, torch.tensor([2, 0]), numbers(2, 2))
+case(
+    "scatter_reduce",
+    lambda x, i, y: x.scatter_reduce(1, i, y, "sum"),
+    x23,
+    torch.tensor([[0, 0], [1, 0]]),
+    numbers(2, 2),
+)
+case(
+    "scatter_reduce_amax",
+    lambda x, i, y: x.scatter_reduce(1, i, y, "amax"),
+    x23,
+    torch.tensor([[0, 0], [1, 0]]),
+    numbers(2, 2),
+    gradients=False,
+)
+case("take", lambda x, i: torch.take(x, i), x23, torch.tensor([[0, 5], [2, 2]]))
+case(
+    "multilabel_soft_margin",
+    lambda x, y: F.multilabel_soft_margin_loss(x, y.sigmoid().detach()),
+    x23,
+    y23,
+)
+case(
+    "triplet_distance",
+    lambda x, y, z: F.triplet_margin_with_distance_loss(x, y, z),
+    x23,
+    y23,
+    numbers(2, 3, seed=4),
+)
+case("weight_norm", lambda v, g: torch._weight_norm(v, g, 0), x23, numbers(2, 1))
+case(
+    "max_unpool2d",
+    lambda x: F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), 2),
+    numbers(2, 3, 4, 6),
+    gradients=False,
+)
+case("fold", lambda x: F.fold(x, (5, 4), 2), numbers(2, 12, 12))
+
+# Other names of the same functions.
+for _name in "arccos arcsin arctan arctanh".split():
+    case(_name, getattr(torch, _name), inside(2, 3))
+case("arcsinh", lambda x: torch.arcsinh(x) + torch.arccosh(x * x + 1.5), x23)
+case("other_names", lambda x: (torch.absolute(x), torch.negative(x), torch.special.expit(x)), x23)
+case(
+    "other_arithmetic",
+    lambda x, y: (
+        torch.multiply(x, y),
+        torch.subtract(x, y),
+        torch.clip(x, 0, 1),
+        torch.divide(x, 2),
+        torch.true_divide(x, 3),
+        x.clamp_min(0),
+    ),
+    x23,
+    y23,
+)
+case(
+    "other_comparisons",
+    lambda x, y: (
+        x.not_equal(y),
+        x.less(y),
+        x.less_equal(y),
+        x.greater(y),
+        x.greater_equal(y),
+        torch.fix(x),
+    ),
+    x23,
+    y23,
+    gradients=False,
+)
+case(
+    "floor_divide",
+    lambda x, y: torch.floor_divide(x, y),
+    ints,
+    torch.tensor([2, 3, 4]),
+    gradients=False,
+)
+case(
+    "other_bits",
+    lambda a, b: (
+        torch.bitwise_and(a, b),
+        torch.bitwise_or(a, b),
+        torch.bitwise_not(a),
+        torch.bitwise_xor(a, b),
+        3 & a,
+        3 | a,
+        3 ^ a,
+        a.bitwise_right_shift(b),
+    ),
+    ints,
+    torch.tensor([1, 2, 3]),
+    gradients=False,
+)
+case(
+    "other_casts",
+    lambda x: (x.char(), x.abs().byte(), x.half().float(), x.type(torch.int32)),
+    x23 * 5,
+    gradients=False,
+)
+case(
+    "fills",
+    lambda x: ((x * 1).fill_(2.5), (x * 1).zero_(), (x * 1).copy_(x[0])),
+    x23,
+    gradients=False,
+)
+case("empty", lambda x: torch.empty_like(x).fill_(1) + x.new_empty(3).fill_(2) + x, x23)
+case("arctan2", torch.arctan2, x23, y23)
+case(
+    "other_views",
+    lambda x: (
+        x.moveaxis(0, 1),
+        x.swapdims(0, 1),
+        x.ravel(),
+        torch.detach(x) * x,
+        x.reshape_as(x[0].expand(2, 3, 4)),
+        x.view_as(x),
+        x.contiguous(),
+    ),
+    x4,
+)
+case(
+    "unflatten_negative",
+    lambda x: torch.unflatten(x, 2, (2, -1))
+    if hasattr(torch, "unflatten")
+    else x.unflatten(2, (2, -1)),
+    x4,
+)
+case(
+    "other_splits",
+    lambda x: torch.split(x, 2, 2)
+    + torch.split_with_sizes(x, [1, 3], 2)
+    + torch.unsafe_split(x, 1, 1)
+    + torch.unsafe_chunk(x, 2, 2)
+    + torch.unsafe_split_with_sizes(x, [3, 1], 2),
+    x4,
+)
+case("other_cats", lambda x, y: (torch.concat([x, y]), torch.cat((x, y), dim=-1)), x23, y23)
+case("atleast_1d", lambda x: torch.atleast_1d(x.sum(), x), x23)
+case("constant_pad", lambda x: torch.constant_pad_nd(x, (1, 2), 0.5), x23)
+case("diag", lambda x: (torch.diag(x), torch.diag(x[0])), x23)
+case("msort", lambda x: torch.msort(x), x23)
+case("std_mean", lambda x: torch.std_mean(x, 1), x4)
+case("addmv", lambda c, a, b: torch.addmv(c, a, b), numbers(2), x23, numbers(3))
+case("ger", lambda a, b: torch.ger(a, b) + torch.vdot(a, a), numbers(3), numbers(4))
+case("chain_matmul", lambda a, b: torch.chain_matmul(a, b, b.T), x23, numbers(3, 4))
+case("rmatmul", lambda x: torch.ones(4, 2) @ x, x23)
+case("det", torch.det, numbers(2, 3, 3), gradients=False)
+case(
+    "attention",
+    lambda q, k, v: F._scaled_dot_product_attention(q, k, v, None, 0.0, True, True),
+    x4,
+    numbers(2, 3, 4, seed=2),
+    numbers(2, 3, 4, seed=1),
+)
+case(
+    "attention_mask",
+    lambda q, k, v: F._scaled_dot_product_attention(
+        q, k, v, torch.ones(3, 5, dtype=torch.bool).tril(1)
+    )[0],
+    x4,
+    numbers(2, 5, 4),
+    numbers(2, 5, 4, seed=1),
+)
+case("adaptive_avg_pool3d", lambda x: F.adaptive_avg_pool3d(x, 2), numbers(1, 2, 4, 4, 4))
+case("adaptive_max_pool1d", lambda x: F.adaptive_max_pool1d(x, 2), numbers(2, 3, 8))
+case("adaptive_max_pool3d", lambda x: F.adaptive_max_pool3d(x, (1, 2, 4)), numbers(1, 2, 4, 4, 4))
+case("conv_transpose3d", F.conv_transpose3d, numbers(1, 2, 3, 3, 3), numbers(2, 3, 2, 2, 2))
+case("lp_pool1d", lambda x: F.lp_pool1d(x, 2, 2), positive(2, 3, 8))
+case("pools_with_indices", lambda x: F.max_pool1d(x, 2, return_indices=True), numbers(2, 3, 8))
+case(
+    "max_pool3d_indices", lambda x: F.max_pool3d(x, 2, return_indices=True), numbers(1, 2, 4, 4, 4)
+)
+case(
+    "max_unpool1d",
+    lambda x: F.max_unpool1d(*F.max_pool1d(x, 2, return_indices=True), 2),
+    numbers(2, 3, 8),
+    gradients=False,
+)
+case(
+    "max_unpool3d",
+    lambda x: F.max_unpool3d(*F.max_pool3d(x, 2, return_indices=True), 2),
+    numbers(1, 2, 4, 4, 4),
+    gradients=False,
+)
+case(
+    "upsamples",
+    lambda x: (
+        F.upsample(x, scale_factor=2),
+        F.upsample_nearest(x, scale_factor=2),
+        F.upsample_bilinear(x, size=(9, 11)),
+    ),
+    image,
+    gradients=False,
+)
+case(
+    "dropout_off",
+    lambda x: F.dropout(x, 0.5, training=False)
+    + F.alpha_dropout(x, 0.5)
+    + F.dropout2d(x, 0.5, False)
+    + F.feature_alpha_dropout(x, 0.5),
+    image,
+)
+
 # What surrounds functions.
 case("detach", lambda x: x * x.detach(), x23)
 case("no_grad", lambda x: x * without_gradient(x), x23)

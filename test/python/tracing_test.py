@@ -1,12 +1,15 @@
-"""Tracing: what reaches the graph, and what is refused. G001 G002 G003 T018 T047 T052 T053 T080
-T083 T084 T085 T086 T087 T088 T089 S004 S073, names of D2 and D3, in-place functions, buffers."""
+"""Tracing: what reaches the graph, and what is refused. G001 G002 G003 T018 T027 T047 T052 T053
+T080 T083 T084 T085 T086 T087 T088 T089 S004 S073, names of D2 and D3, in-place functions,
+buffers."""
 import copy
+import dataclasses
 import itertools
 import tempfile
 import unittest
 
 import torch
 import torch.nn.functional as F
+import torch.utils.checkpoint
 from torch import nn
 
 import samba
@@ -127,6 +130,26 @@ class TracingTest(unittest.TestCase):
         second.sn_name = first.sn_name
         self.refuses(ValueError, ["function__one", "sn_name"], model)
 
+    def test_modules_that_hide_what_they_compute(self):
+        with self.assertRaisesRegex(NotImplementedError, "scripted module"):
+            samba.from_torch_model_(torch.jit.script(nn.Linear(3, 3)))
+
+        class Square(torch.autograd.Function):
+            @staticmethod
+            def forward(context, x):
+                return x * x
+
+            @staticmethod
+            def backward(context, gradient):
+                return gradient
+
+        self.assertIn("mul", trace(Square.apply, x()))  # for inference its own gradient is idle
+        with self.assertRaisesRegex(NotImplementedError, "part of Square, whose own backward"):
+            samba.session._trace(Function(Square.apply), (x(),), [], [0], "test", True, False)
+
+    def test_T027_two_inputs_of_one_name(self):
+        self.refuses(ValueError, ["two inputs are named 'x'"], lambda a, b: a + b, x(), x())
+
     # ---- Names ----
 
     def test_names(self):
@@ -210,12 +233,12 @@ class TracingTest(unittest.TestCase):
             for one, two in itertools.product(dtypes, repeat=2):
                 for first, second in itertools.product(kinds, repeat=2):
                     a, b = first(one), second(two)
-                    traced = tracer.input(samba.SambaTensor(a), "x")
+                    traced = tracer.wrap(tracer.value(a))
                     wanted = torch.result_type(a, b)
                     self.assertEqual((traced * b).dtype, wanted, (one, two))
                 for scalar in (True, 2, 0.5):
                     a = torch.ones(2, dtype=one)
-                    traced = tracer.input(samba.SambaTensor(a), "x")
+                    traced = tracer.wrap(tracer.value(a))
                     self.assertEqual((traced * scalar).dtype, (a * scalar).dtype, (one, scalar))
 
     # ---- What becomes of tensors that are met on the way ----
@@ -354,6 +377,20 @@ class TracingTest(unittest.TestCase):
         self.run_both(lambda a, b: (a * 1).add_(b), torch.tensor([1, 2]), torch.tensor([3, 4]))
         with self.assertRaisesRegex(RuntimeError, "can't be cast"):
             trace(lambda a: (a * 1).add_(0.5), x(dtype=torch.int64))
+
+    def test_checkpoints_and_data_classes(self):
+        @dataclasses.dataclass
+        class Result:
+            loss: torch.Tensor
+            logits: torch.Tensor
+
+        def function(a):
+            y = torch.utils.checkpoint.checkpoint(lambda b: b.relu() * 2, a)
+            return Result(y.sum(), y)
+
+        record = trace(function, x())
+        self.assertNotIn("detach", record)
+        self.assertIn('output "out1"', record)
 
     def test_branches_and_repeated_outputs(self):
         flag = True

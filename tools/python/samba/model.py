@@ -1,6 +1,7 @@
 """Models: parameters of a torch module become parameters that the device knows by name."""
 import torch
 
+from samba.names import refuse
 from samba.tensor import SambaParameter, off
 
 
@@ -28,6 +29,8 @@ def from_torch_model_(model, parent_module_prefix=None):
     are; a parameter that occurs twice stays one. Returns the model."""
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"from_torch_model_ takes a torch.nn.Module, not a {type(model).__name__}")
+    if isinstance(model, torch.jit.ScriptModule):
+        refuse("a scripted module", "it hides what it computes", "use the module it was made from")
     for path, module in model.named_modules():
         if not hasattr(module, "name"):
             module.name = path or type(model).__name__.lower()

@@ -635,9 +635,11 @@ class SambaSession(LazyParameters, SessionExtras):
         for parameter, symbol, key in self._state_of(optimizer):
             state = optimizer.state.get(parameter, {})
             values = state.get(key)
-            if values is None:
-                with off():
-                    values = torch.zeros(self._symbols[symbol]["shape"])
+            described = self._symbols[symbol]
+            dtype = DTYPES[described["dtype"]]
+            with off():
+                zeros = torch.zeros(described["shape"], dtype=dtype)
+                values = zeros if values is None else plain(values).to(dtype)
             self._write(symbol, values)
             if key == "exp_avg":
                 step = state.get("step", 0)

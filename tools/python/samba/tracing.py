@@ -3,6 +3,7 @@
 A traced tensor is a SambaTensor on the meta device that holds a value of the trace. Functions of
 torch arrive at Tracer.dispatch; the table (samba/functions) says how each is built of operators.
 Torch's own meta kernels give dtype and shape too, and both must agree."""
+import dataclasses
 import os
 import sys
 
@@ -57,6 +58,19 @@ def user_place():
     return None, 0
 
 
+def check_own_backward():
+    """Refuses what runs inside the forward of a torch.autograd.Function: its gradient is a function
+    of Python, of which the graph knows nothing."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        first = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
+        if isinstance(first, torch._C._FunctionBase):
+            name = type(first).__name__.replace("Backward", "")
+            raise Unsupported(f"it is part of {name}, whose own backward cannot be traced")
+        frame = frame.f_back
+
+
 class Tracer:
     """One trace of a model. Its methods are what the rows of the function table are written in."""
 
@@ -97,7 +111,11 @@ class Tracer:
             self.memory(tensor),
             bool(requires_grad and self.trains),
         )
-        self.tensors[value.name], self.kinds[value.name] = tensor, "input"
+        if value.name != name:
+            raise ValueError(
+                f"two inputs are named '{name}'; give each a name of its own (sn_name)"
+            )
+        self.tensors[name], self.kinds[name] = tensor, "input"
         result = self.wrap(value)
         result._name = name
         return result
@@ -455,6 +473,7 @@ class Tracer:
     def cut(self, tensor):
         """Under no_grad no gradient flows."""
         if not torch.is_grad_enabled() and self.trains and tensor._traced.view is None:
+            check_own_backward()
             if tensor._traced.value.dtype in ("f32", "bf16", "f16"):
                 tensor._traced.value = self.op("detach", tensor._traced.value)
         return tensor
@@ -498,6 +517,7 @@ class Tracing:
     def __init__(self, tracer):
         self.tracer = tracer
         self.handles = []
+        self.checkpoint = None
 
     def __enter__(self):
         global _tracer
@@ -512,6 +532,10 @@ class Tracing:
         def leave(layer, inputs, result):
             tracer.layers.pop()
 
+        checkpoint = sys.modules.get("torch.utils.checkpoint")
+        if checkpoint is not None:  # what is computed again in BCKWD is the compiler's business
+            self.checkpoint = checkpoint.CheckpointFunction
+            self.checkpoint.apply = lambda function, preserve, *args: function(*args)
         self.handles = [
             module.register_module_forward_pre_hook(enter),
             module.register_module_forward_hook(leave),
@@ -522,6 +546,9 @@ class Tracing:
     def __exit__(self, *error):
         global _tracer
         _tracer = None
+        if self.checkpoint is not None:
+            del self.checkpoint.apply
+            self.checkpoint = None
         for handle in self.handles:
             handle.remove()
         self.tracer.layers.clear()
@@ -533,6 +560,8 @@ def flatten(result):
         return [result]
     if isinstance(result, dict):
         result = list(result.values())
+    elif dataclasses.is_dataclass(result):
+        result = [getattr(result, field.name) for field in dataclasses.fields(result)]
     if isinstance(result, (tuple, list, set)):
         return [tensor for part in result for tensor in flatten(part)]
     return []

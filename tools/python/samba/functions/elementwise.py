@@ -134,6 +134,45 @@ def nan_to_num(t, input, nan=None, posinf=None, neginf=None):
     return t.op("where", under, t.scalar(low, value.dtype), value)
 
 
+@row("isneginf")
+def isneginf(t, input):
+    value = floating(t, input)
+    return t.op("eq", value, t.scalar(-math.inf, value.dtype))
+
+
+@row("isposinf")
+def isposinf(t, input):
+    value = floating(t, input)
+    return t.op("eq", value, t.scalar(math.inf, value.dtype))
+
+
+@row("positive", "resolve_conj", "resolve_neg")
+def positive(t, input):
+    return input
+
+
+@row("deg2rad")
+def deg2rad(t, input):
+    return scaled(t, floating(t, input), math.pi / 180)
+
+
+@row("rad2deg")
+def rad2deg(t, input):
+    return scaled(t, floating(t, input), 180 / math.pi)
+
+
+@row("sinc")
+def sinc(t, input):
+    value = scaled(t, floating(t, input), math.pi)
+    is_zero = t.op("eq", value, t.scalar(0.0, value.dtype))
+    one = t.scalar(1.0, value.dtype)
+    safe = t.op("where", is_zero, one, value)
+    return t.op("where", is_zero, one, t.op("div", t.op("sin", safe), safe))
+
+
+add("sgn", unary("sign", True))
+
+
 # ---- Of two operands ----
 
 
@@ -222,7 +261,7 @@ def fmod(t, input, other):
     return t.op("fmod", *promote(t, input, other))
 
 
-@row("pow", "float_power", "Tensor.__pow__", "__ipow__")
+@row("pow", "Tensor.__pow__", "__ipow__")
 def pow_(t, input, exponent):
     a, b = promote(t, input, exponent)
     if isinstance(exponent, (int, float)):
@@ -250,6 +289,89 @@ def maximum(t, input, other):
 @row("minimum")
 def minimum(t, input, other):
     return t.op("minimum", *promote(t, input, other))
+
+
+def that_is_a_number(operator):
+    """maximum or minimum in which a NaN does not win."""
+
+    def build(t, input, other):
+        a, b = promote(t, input, other)
+        a, b = (
+            t.op("where", t.op("ne", a, a), b, a),
+            t.op("where", t.op("ne", b, b), a, b),
+        )
+        return t.op(operator, a, b)
+
+    return build
+
+
+add("fmax", that_is_a_number("maximum"))
+add("fmin", that_is_a_number("minimum"))
+
+
+@row("hypot")
+def hypot(t, input, other):
+    a, b = promote(t, input, other)
+    return t.op("sqrt", t.op("add", t.op("mul", a, a), t.op("mul", b, b)))
+
+
+@row("logaddexp")
+def logaddexp(t, input, other):
+    a, b = promote(t, input, other)
+    most = t.op("detach", t.op("maximum", a, b))
+    total = t.op("add", t.op("exp", t.op("sub", a, most)), t.op("exp", t.op("sub", b, most)))
+    return t.op("add", most, t.op("log", total))
+
+
+@row("atan2", "arctan2")
+def atan2(t, input, other):
+    y, x = promote(t, input, other, floating=True)
+    zero, half = t.scalar(0.0, y.dtype), t.scalar(math.pi / 2, y.dtype)
+    is_flat = t.op("eq", x, zero)
+    angle = t.op("atan", t.op("div", y, t.op("where", is_flat, t.scalar(1.0, y.dtype), x)))
+    below = t.op("lt", y, zero)
+    turn = t.op("where", below, t.scalar(-math.pi, y.dtype), t.scalar(math.pi, y.dtype))
+    angle = t.op("where", t.op("lt", x, zero), t.op("add", angle, turn), angle)
+    up = t.op("where", below, t.op("neg", half), half)
+    up = t.op("where", t.op("eq", y, zero), zero, up)
+    return t.op("where", is_flat, up, angle)
+
+
+@row("heaviside")
+def heaviside(t, input, values):
+    x, at_zero = promote(t, input, values)
+    zero = t.scalar(0, x.dtype)
+    step = t.cast(t.op("gt", x, zero), x.dtype)
+    return t.op("where", t.op("eq", x, zero), at_zero, step)
+
+
+@row("copysign")
+def copysign(t, input, other):
+    a, b = promote(t, input, other, floating=True)
+    size = t.op("abs", a)
+    return t.op("where", t.op("lt", b, t.scalar(0.0, b.dtype)), t.op("neg", size), size)
+
+
+@row("isclose", meta=False)
+def isclose(t, input, other, rtol=1e-5, atol=1e-8, equal_nan=False):
+    a, b = promote(t, input, other)
+    if a.dtype not in ("f32", "bf16", "f16"):
+        a, b = t.cast(a, "f32"), t.cast(b, "f32")
+    bound = t.op("add", scaled(t, t.op("abs", b), rtol), t.scalar(atol, b.dtype))
+    near = t.op("le", t.op("abs", t.op("sub", a, b)), bound)
+    return t.op("logical_or", near, t.op("eq", a, b))
+
+
+for _name, _operator in {"__lshift__": "left", "__rshift__": "right"}.items():
+    add(
+        f"Tensor.{_name}",
+        lambda t, a, b, o=_operator: t.op(f"bitwise_{o}_shift", *promote(t, a, b)),
+    )
+for _operator in ("left", "right"):
+    add(
+        f"bitwise_{_operator}_shift",
+        lambda t, a, b, o=_operator: t.op(f"bitwise_{o}_shift", *promote(t, a, b)),
+    )
 
 
 def comparison(operator):

@@ -103,6 +103,66 @@ def one_hot(t, tensor, num_classes=-1):
     return t.cast(result, "i64")
 
 
+@row("embedding_bag", meta=False)
+def embedding_bag(
+    t,
+    input,
+    weight,
+    offsets=None,
+    max_norm=None,
+    norm_type=2,
+    scale_grad_by_freq=False,
+    mode="mean",
+    sparse=False,
+    per_sample_weights=None,
+    include_last_offset=False,
+    padding_idx=None,
+):
+    if input.dim() != 2 or max_norm is not None or padding_idx is not None:
+        raise Unsupported("bags of different sizes, max_norm and padding_idx")
+    rows = t.op("embedding", weight, indices(t, input))
+    if per_sample_weights is not None:
+        shares = t.value(per_sample_weights)
+        rows = t.op("mul", rows, t.reshape(shares, shares.shape + (1,)))
+    return t.op({"mean": "mean", "sum": "sum", "max": "amax"}[mode], rows, dim=[1])
+
+
+@row("index_copy", meta=False)
+def index_copy(t, input, dim, index, source):
+    x, new = t.value(input), t.value(source)
+    at = axis(dim, len(x.shape))
+    shape = [1] * len(x.shape)
+    shape[at] = new.shape[at]
+    wide = t.expand(t.reshape(indices(t, index), shape), new.shape)
+    return t.op("scatter", x, wide, new, dim=at)
+
+
+@row("scatter_reduce", meta=False)
+def scatter_reduce(t, input, dim, index, src, reduce, *, include_self=True):
+    names = {"sum": "add", "prod": "mul", "amax": "max", "amin": "min"}
+    if reduce not in names or not include_self:
+        raise Unsupported("reduce='mean' and include_self=False")
+    x, at, new = t.value(input), indices(t, index), t.value(src)
+    for d, size in enumerate(at.shape):
+        new = t.slice(new, d, 0, size)
+    return t.op("scatter", x, at, new, dim=axis(dim, len(x.shape)), reduce=names[reduce])
+
+
+@row("take", meta=False)
+def take(t, input, index):
+    x, at = t.value(input), indices(t, index)
+    flat = t.reshape(x, (_count(x.shape),))
+    found = t.op("index_select", flat, t.reshape(at, (_count(at.shape),)), dim=0)
+    return t.reshape(found, at.shape)
+
+
+def _count(shape):
+    count = 1
+    for size in shape:
+        count *= size
+    return count
+
+
 class Plan:
     """An index of Python as steps: ranges, then new dimensions, then one tensor of indices."""
 

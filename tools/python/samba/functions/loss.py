@@ -279,3 +279,32 @@ def triplet_margin_loss(
         far = torch.minimum(far, distance(positive, negative, p, eps))
     loss = torch.relu(near - far + margin)
     return reduced(t, t.value(loss), reduction_of(reduction, size_average, reduce))
+
+
+@row("multilabel_soft_margin_loss", meta=False)
+def multilabel_soft_margin_loss(
+    t, input, target, weight=None, size_average=None, reduce=None, reduction="mean"
+):
+    F = torch.nn.functional
+    loss = -(target * F.logsigmoid(input) + (1 - target) * F.logsigmoid(-input))
+    loss = (loss if weight is None else loss * weight).mean(-1)
+    return reduced(t, t.value(loss), reduction_of(reduction, size_average, reduce))
+
+
+@row("triplet_margin_with_distance_loss", meta=False)
+def triplet_margin_with_distance_loss(
+    t,
+    anchor,
+    positive,
+    negative,
+    *,
+    distance_function=None,
+    margin=1.0,
+    swap=False,
+    reduction="mean",
+):
+    distance = distance_function or torch.nn.functional.pairwise_distance
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = torch.minimum(far, distance(positive, negative))
+    return reduced(t, t.value(torch.relu(near - far + margin)), reduction)

@@ -149,3 +149,12 @@ def alpha_dropout(t, input, p=0.5, training=False, inplace=False):
     if not training:
         return input
     raise Unsupported("alpha_dropout of a model in training mode")
+
+
+@row("_weight_norm", meta=False)
+def weight_norm(t, v, g, dim=0):
+    """v * g / |v|, the norm over all other dimensions."""
+    value = t.value(v)
+    dims = [d for d in range(len(value.shape)) if d != dim]
+    total = t.op("sum", t.op("mul", value, value), dim=dims, keepdim=True)
+    return t.op("mul", value, t.op("div", g, t.op("sqrt", total)))

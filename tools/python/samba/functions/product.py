@@ -17,7 +17,7 @@ def linear(t, input, weight, bias=None):
     return t.op("linear", x, w, bias)
 
 
-@row("matmul", "__imatmul__", "Tensor.__matmul__")
+@row("matmul", "Tensor.__matmul__")
 def matmul(t, input, other):
     a, b = t.value(input), t.value(other)
     left, right = len(a.shape) == 1, len(b.shape) == 1
@@ -271,3 +271,48 @@ def joined_mask(attn_mask, padding, batch, heads, added):
     if result is not None and added:
         result = F.pad(result, (0, added))
     return result
+
+
+@row("tensordot", meta=False)
+def tensordot(t, a, b, dims=2, out=None):
+    """The last dimensions of a with the first of b, or pairs that are given."""
+    ranks = len(a.shape), len(b.shape)
+    if isinstance(dims, int):
+        dims = list(range(ranks[0] - dims, ranks[0])), list(range(dims))
+    left = [d % ranks[0] for d in dims[0]]
+    right = [d % ranks[1] for d in dims[1]]
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    first = list(letters[: ranks[0]])
+    second = list(letters[ranks[0] : ranks[0] + ranks[1]])
+    for i, j in zip(left, right):
+        second[j] = first[i]
+    kept = [c for i, c in enumerate(first) if i not in left]
+    kept += [c for j, c in enumerate(second) if j not in right]
+    equation = f"{''.join(first)},{''.join(second)}->{''.join(kept)}"
+    return t.op("einsum", *promote(t, a, b), equation=equation)
+
+
+@row("addr", meta=False)
+def addr(t, input, vec1, vec2, *, beta=1, alpha=1):
+    product = scaled(t, outer(t, vec1, vec2), alpha)
+    return t.op("add", scaled(t, t.value(input), beta), product)
+
+
+@row("kron", meta=False)
+def kron(t, input, other):
+    a, b = promote(t, input, other)
+    rank = max(len(a.shape), len(b.shape))
+    a = t.reshape(a, (1,) * (rank - len(a.shape)) + a.shape)
+    b = t.reshape(b, (1,) * (rank - len(b.shape)) + b.shape)
+    wide_a = t.reshape(a, [s for size in a.shape for s in (size, 1)])
+    wide_b = t.reshape(b, [s for size in b.shape for s in (1, size)])
+    product = t.op("mul", wide_a, wide_b)
+    return t.reshape(product, [m * n for m, n in zip(a.shape, b.shape)])
+
+
+@row("cross", meta=False)
+def cross(t, input, other, dim=None):
+    if dim is None:
+        dim = next(d for d, size in enumerate(input.shape) if size == 3)
+    (a, b, c), (x, y, z) = torch.unbind(input, dim), torch.unbind(other, dim)
+    return torch.stack([b * z - c * y, c * x - a * z, a * y - b * x], dim)

@@ -82,9 +82,7 @@ def position(operator):
     def build(t, input, dim=None, keepdim=False):
         value = t.value(input)
         if dim is None:
-            return t.reshape(
-                t.op(operator, t.reshape(value, (-1 if False else _count(value),)), dim=0), ()
-            )
+            return t.reshape(t.op(operator, t.reshape(value, (_count(value),)), dim=0), ())
         return t.op(operator, value, dim=axis(dim, len(value.shape)), keepdim=bool(keepdim))
 
     return build
@@ -185,7 +183,7 @@ def dist(t, input, other, p=2):
     return norm(t, t.wrap(t.op("sub", input, other)), p)
 
 
-@row("softmax", "_softmax")
+@row("softmax")
 def softmax(t, input, dim=None, dtype=None, _stacklevel=3):
     return soft(t, "softmax", input, dim, dtype)
 
@@ -223,7 +221,7 @@ def topk(t, input, k, dim=-1, largest=True, sorted=True):
     return t.op("topk", input, k=k, dim=axis(dim, len(input.shape)), largest=bool(largest))
 
 
-@row("sort", "msort")
+@row("sort")
 def sort(t, input, dim=-1, descending=False, stable=False):
     return t.op("sort", input, dim=axis(dim, len(input.shape)), descending=bool(descending))
 
@@ -231,3 +229,63 @@ def sort(t, input, dim=-1, descending=False, stable=False):
 @row("argsort")
 def argsort(t, input, dim=-1, descending=False, stable=False):
     return t.op("argsort", input, dim=axis(dim, len(input.shape)), descending=bool(descending))
+
+
+@row("aminmax", meta=False)
+def aminmax(t, input, *, dim=None, keepdim=False):
+    value = t.value(input)
+    return tuple(reduced(t, name, value, dim, keepdim) for name in ("amin", "amax"))
+
+
+def numbers_only(t, input):
+    """The value with 0 for NaN, and where it is a number."""
+    value = t.value(input)
+    is_number = t.op("eq", value, value)
+    return t.op("where", is_number, value, t.scalar(0, value.dtype)), is_number
+
+
+@row("nansum", meta=False)
+def nansum(t, input, dim=None, keepdim=False, *, dtype=None):
+    return reduced(t, "sum", numbers_only(t, input)[0], dim, keepdim)
+
+
+@row("nanmean", meta=False)
+def nanmean(t, input, dim=None, keepdim=False, *, dtype=None):
+    value, is_number = numbers_only(t, input)
+    count = reduced(t, "sum", t.cast(is_number, value.dtype), dim, keepdim)
+    return t.op("div", reduced(t, "sum", value, dim, keepdim), count)
+
+
+def ordered(t, input, position, dim, keepdim):
+    """The element at a position of the sorted dimension, and where it was."""
+    value = t.value(input)
+    at = axis(dim, len(value.shape))
+    shape = value.shape[:at] + ((1,) if keepdim else ()) + value.shape[at + 1 :]
+    results = t.op("sort", value, dim=at)
+    return tuple(t.reshape(t.slice(r, at, position, position + 1), shape) for r in results)
+
+
+@row("kthvalue", meta=False)
+def kthvalue(t, input, k, dim=-1, keepdim=False):
+    return ordered(t, input, k - 1, dim, keepdim)
+
+
+@row("median", meta=False)
+def median(t, input, dim=None, keepdim=False):
+    if dim is None:
+        value = t.value(input)
+        flat = t.reshape(value, (_count(value),))
+        return t.reshape(ordered(t, flat, (_count(value) - 1) // 2, 0, False)[0], ())
+    size = t.value(input).shape[axis(dim, len(t.value(input).shape))]
+    return ordered(t, input, (size - 1) // 2, dim, keepdim)
+
+
+@row("trace", meta=False)
+def trace(t, input):
+    value = t.wrap(t.value(input))
+    return t.value(torch.diagonal(value).sum())
+
+
+@row("msort", meta=False)
+def msort(t, input):
+    return sort(t, input, 0)[0]

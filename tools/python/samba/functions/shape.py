@@ -191,7 +191,7 @@ def broadcast_tensors(t, *tensors):
     return tuple(t.expand(t.value(x), shape) for x in tensors)
 
 
-@row("contiguous", "clone", "Tensor.contiguous")
+@row("contiguous", "clone")
 def contiguous(t, input, memory_format=None):
     return t.value(input)
 
@@ -207,7 +207,7 @@ def data(t, input):
     return detach(t, input)
 
 
-@row("alias", "Tensor.requires_grad_")
+@row("Tensor.requires_grad_")
 def same(t, input, *args):
     return input
 
@@ -314,11 +314,6 @@ def tensor_split(t, input, indices_or_sections, dim=0):
 def unbind(t, input, dim=0):
     size = t.value(input).shape[axis(dim, len(input.shape))]
     return tuple(select(t, input, dim, i) for i in range(size))
-
-
-@row("Tensor.__iter__", meta=False)
-def iterate(t, input):
-    return iter([t.finish(x, None, (input,)) for x in unbind(t, input)])
 
 
 @row("cat", "concat", "concatenate")
@@ -433,7 +428,7 @@ def rot90(t, input, k=1, dims=(0, 1)):
     return result
 
 
-@row("diagonal", "diag", meta=False)
+@row("diagonal", meta=False)
 def diagonal(t, input, offset=0, dim1=0, dim2=1):
     shape = tuple(input.shape)
     if len(shape) != 2 or offset or {dim1, dim2} != {0, 1}:
@@ -503,3 +498,125 @@ def tril(t, input, diagonal=0):
 @row("triu")
 def triu(t, input, diagonal=0):
     return t.op("triu", input, diagonal=diagonal)
+
+
+@row("meshgrid", meta=False)
+def meshgrid(t, *tensors, indexing="ij"):
+    tensors = tensors[0] if isinstance(tensors[0], (tuple, list)) else tensors
+    values = [t.value(x) for x in tensors]
+    shape = [elements(v.shape) for v in values]
+    exchange = indexing == "xy" and len(values) > 1
+    if exchange:
+        values[:2], shape[:2] = values[1::-1], shape[1::-1]
+    result = []
+    for at, value in enumerate(values):
+        wide = [s if i == at else 1 for i, s in enumerate(shape)]
+        result.append(t.expand(t.reshape(value, wide), shape))
+    if exchange:
+        result[:2] = result[1::-1]
+    return tuple(result)
+
+
+def at_least(rank, places):
+    def build(t, *tensors):
+        tensors = tensors[0] if isinstance(tensors[0], (tuple, list)) else tensors
+        result = []
+        for tensor in tensors:
+            shape = t.value(tensor).shape
+            wanted = places.get(len(shape))
+            result.append(t.reshape(tensor, wanted(shape)) if wanted else tensor)
+        return result[0] if len(result) == 1 else tuple(result)
+
+    return build
+
+
+row("atleast_1d", meta=False)(at_least(1, {0: lambda s: (1,)}))
+row("atleast_2d", meta=False)(at_least(2, {0: lambda s: (1, 1), 1: lambda s: (1,) + s}))
+row("atleast_3d", meta=False)(
+    at_least(3, {0: lambda s: (1, 1, 1), 1: lambda s: (1,) + s + (1,), 2: lambda s: s + (1,)})
+)
+
+
+@row("column_stack", meta=False)
+def column_stack(t, tensors):
+    return torch.cat([x.unsqueeze(1) if len(x.shape) == 1 else x for x in tensors], 1)
+
+
+@row("row_stack", meta=False)
+def row_stack(t, tensors):
+    return vstack(t, tensors)
+
+
+@row("dstack", meta=False)
+def dstack(t, tensors):
+    return torch.cat([torch.atleast_3d(x) for x in tensors], 2)
+
+
+for _name, _dim in {"hsplit": 1, "vsplit": 0, "dsplit": 2}.items():
+    row(_name, meta=False)(
+        lambda t, input, sections, dim=_dim: tensor_split(
+            t, input, sections, dim if len(input.shape) > 1 else 0
+        )
+    )
+row("unsafe_split", "unsafe_split_with_sizes", meta=False)(split)
+row("unsafe_chunk", meta=False)(chunk)
+
+
+@row("diag_embed", meta=False)
+def diag_embed(t, input, offset=0, dim1=-2, dim2=-1):
+    if offset or {dim1, dim2} != {-2, -1}:
+        raise Unsupported("a diagonal other than the main one of the last two dimensions")
+    value = t.value(input)
+    size = value.shape[-1]
+    is_diagonal = t.constant(torch.eye(size, dtype=torch.bool))
+    wide = t.expand(t.reshape(value, value.shape + (1,)), value.shape + (size,))
+    return t.op("where", is_diagonal, wide, t.scalar(0, value.dtype))
+
+
+@row("diff", meta=False)
+def diff(t, input, n=1, dim=-1, prepend=None, append=None):
+    parts = [x for x in (prepend, input, append) if x is not None]
+    result = torch.cat(parts, dim) if len(parts) > 1 else input
+    for _ in range(n):
+        size = result.shape[dim]
+        result = result.narrow(dim, 1, size - 1) - result.narrow(dim, 0, size - 1)
+    return result
+
+
+@row("select_scatter", meta=False)
+def select_scatter(t, input, src, dim, index):
+    base, new = t.value(input), t.value(src)
+    at = axis(dim, len(base.shape))
+    index = index % base.shape[at]
+    wide = t.reshape(new, base.shape[:at] + (1,) + base.shape[at + 1 :])
+    return placed(t, base, wide, at, index, index + 1)
+
+
+@row("slice_scatter", meta=False)
+def slice_scatter(t, input, src, dim=0, start=None, end=None, step=1):
+    base = t.value(input)
+    at = axis(dim, len(base.shape))
+    start, end, step = slice(start, end, step).indices(base.shape[at])
+    return placed(t, base, t.value(src), at, start, end, step)
+
+
+@row("sum_to_size", meta=False)
+def sum_to_size(t, input, *size):
+    size = sizes_of(size)
+    value = t.value(input)
+    ahead = len(value.shape) - len(size)
+    dims = [i for i, s in enumerate(value.shape) if i < ahead or size[i - ahead] != s]
+    value = t.op("sum", value, dim=dims, keepdim=True) if dims else value
+    return t.reshape(value, size)
+
+
+@row("constant_pad_nd", meta=False)
+def constant_pad_nd(t, input, pad_, value=0):
+    return pad(t, input, pad_, "constant", value)
+
+
+@row("diag", meta=False)
+def diag(t, input, diagonal_=0):
+    if len(input.shape) == 1:
+        return diag_embed(t, input, diagonal_)
+    return diagonal(t, input, diagonal_)

@@ -229,7 +229,7 @@ for _n in (1, 2):
     row(f"lp_pool{_n}d", meta=False)(lp_pool(_n))
 
 
-@row("interpolate", "upsample", meta=False)
+@row("interpolate", meta=False)
 def interpolate(
     t,
     input,
