@@ -57,7 +57,7 @@ class ShardTest(unittest.TestCase):
 
 
 class MetadataTest(unittest.TestCase):
-    def test_n001_to_n006_e14(self):
+    def test_n001_n002_n003_n004_n005_n006_e14(self):
         self.assertEqual(Tensor([[1, 2], [3, 4]]).ndim, 2)
         self.assertEqual(Tensor([[1, 2], [3, 4]]).shape, (2, 2))
         self.assertEqual(Tensor([[[1, 2], [3, 4]], [[5, 6], [7, 8]]]).numel(), 8)
@@ -73,7 +73,7 @@ class MetadataTest(unittest.TestCase):
         self.assertEqual((Tensor([1]).dtype, Tensor([1.0]).dtype), (torch.int32, torch.float32))
         self.assertEqual(Tensor(3.0).device, "RDU")
 
-    def test_n010_to_n013_values(self):
+    def test_n010_n011_n012_n013_values(self):
         t = Tensor([1, 2, 3, 4])
         self.assertEqual(t.data().tolist(), [1, 2, 3, 4])
         self.assertEqual(t.data().format, "i")

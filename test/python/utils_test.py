@@ -1,4 +1,4 @@
-"""samba.utils: U001 to U006, U010, U012 to U016, U020, U021, G005, and what programs use around them."""
+"""samba.utils: U001 to U006, U010, U012 to U016, U020, U021, G005, and the rest of utils."""
 import os
 import random
 import tempfile

@@ -9,6 +9,7 @@ from samba import _samba, settings
 from samba.lazy import LazyParameters
 from samba.model import parameter_name, paths_of
 from samba.names import check_keywords, refuse, unknown
+from samba.progress import Progress
 from samba.session_extras import SessionExtras
 from samba.tensor import (
     DTYPE_NAMES,
@@ -362,10 +363,19 @@ class SambaSession(LazyParameters, SessionExtras):
         if inference:
             optimizers = []
         trains = bool(optimizers) or loss_indices is not None and not inference
-        traced = self._trace(model, inputs, optimizers, loss_indices, name, trains, inference)
         path = pef_path(name, model, known)
+        with Progress(f"compile {os.path.basename(path)}") as progress:
+            progress.part("tracing")
+            traced = self._trace(model, inputs, optimizers, loss_indices, name, trains, inference)
+            progress.part("compiling")
+            self._compile(traced, path, compiler_options(known, trains, io_host_memory), known)
+        self.diagnostics = self._compiler().diagnostics()
+        model.output_tensors = tuple(traced.outputs)
+        return path
+
+    def _compile(self, traced, path, options, known):
+        """Writes the PEF; an error has the compiler's notes."""
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        options = compiler_options(known, trains, io_host_memory)
         try:
             traced.trace.compile(path, options, notes(known))
         except (ValueError, NotImplementedError, RuntimeError) as error:
@@ -375,9 +385,6 @@ class SambaSession(LazyParameters, SessionExtras):
             if errors:
                 raise type(error)("\n".join([str(error)] + errors[1:])) from None
             raise
-        self.diagnostics = self._compiler().diagnostics()
-        model.output_tensors = tuple(traced.outputs)
-        return path
 
     def _trace(self, model, inputs, optimizers, loss_indices, name, trains, evaluate):
         """Traces the model; evaluate: as after model.eval()."""
@@ -708,7 +715,8 @@ class SambaSession(LazyParameters, SessionExtras):
             raise RuntimeError(
                 f"input '{missing}' has never been given values; pass it to run, or transfer it"
             )
-        self._device.run(*request)
+        with Progress("run"):
+            self._device.run(*request)
         return tuple(self.read_tensor(name) for name in outputs)
 
     def _inputs(self, tensors):

@@ -80,6 +80,7 @@ class Tracer:
         self.updated = set(updated)  # buffers known to be written: arguments, however small
         self.found_updates = {}  # id of a buffer -> traced tensor with its new value
         self.arguments = {}  # id -> value
+        self.inputs = {}  # id -> traced tensor
         self.originals = {}  # id -> argument, before anything was written to it
         self.outputs = []
         self.trained = None  # ids of what optimizers train; None: all that require a gradient
@@ -100,6 +101,8 @@ class Tracer:
 
     def input(self, tensor, name):
         """The traced tensor that stands for an input of the graph."""
+        if id(tensor) in self.inputs:  # given twice: one input
+            return self.inputs[id(tensor)]
         with off():
             shape, dtype, requires_grad = tuple(tensor.shape), tensor.dtype, tensor.requires_grad
         value = self.trace.argument(
@@ -116,7 +119,7 @@ class Tracer:
                 f"two inputs are named '{name}'; give each a name of its own (sn_name)"
             )
         self.tensors[name], self.kinds[name] = tensor, "input"
-        result = self.wrap(value)
+        result = self.inputs[id(tensor)] = self.wrap(value)
         result._name = name
         return result
 
