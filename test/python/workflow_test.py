@@ -1,7 +1,7 @@
 """What a program does from a module to a run, row by row of the reference API.
 
-G004, G006, G007, G008, G012, G014, G016, G017, G018, S002, S005, S006, S026, S027, S060, S066, S075,
-S086, S095, S143, S144, T016, T027, T094, T095, T105, T108, N032, N062, E12, E19, E20."""
+G004, G006, G007, G008, G012, G014, G016, G017, G018, S002, S005, S006, S026, S027, S060, S066,
+S075, S086, S095, S143, S144, T016, T027, T094, T095, T105, T108, N032, N062, E12, E19, E20."""
 import io
 import os
 import subprocess
