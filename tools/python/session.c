@@ -314,6 +314,28 @@ static PyObject *skipInput(PyObject *self, PyObject *argument) {
   return session ? PyBool_FromLong(sambaSessionSkipInput(session, sambaStringRef(name))) : NULL;
 }
 
+/* check_record(text): is it the record of what the PEF was made from? */
+static PyObject *checkRecord(PyObject *self, PyObject *argument) {
+  Py_ssize_t size, count = 0;
+  const char *text = PyUnicode_AsUTF8AndSize(argument, &size);
+  SambaSession *session = text ? openSession(self) : NULL;
+  if (!session)
+    return NULL;
+
+  char *copy = sambaAllocate((size_t)size + 1);
+  memcpy(copy, text, (size_t)size + 1);
+  const char **lines = sambaAllocateZeroed((size_t)size + 1, sizeof *lines);
+  for (char *line = copy, *end; (end = strchr(line, '\n')); line = end + 1) {
+    *end = 0;
+    lines[count++] = line;
+  }
+  SambaTraceRecord record = {.line_count = (uint32_t)count, .lines = lines};
+  SambaStatus status = sambaSessionCheckTrace(session, (SambaStringRef){0}, &record);
+  free(lines);
+  free(copy);
+  return sambaAnswerStatus(status);
+}
+
 static PyObject *checkTrace(PyObject *self, PyObject *argument) {
   SambaSession *session = openSession(self);
   if (!session || !PyObject_TypeCheck(argument, &sambaTraceType))
@@ -439,6 +461,7 @@ static PyMethodDef sessionMethods[] = {
      "check(...): refuses what run refuses of the order; the first input without a value, or None"},
     {"skip_input", skipInput, METH_O, "skip_input(name): false when a section reads it"},
     {"check_trace", checkTrace, METH_O, "check_trace(trace): is it what the PEF was made from?"},
+    {"check_record", checkRecord, METH_O, "check_record(text): the same for a record as text"},
     {"argins", listArgins, METH_NOARGS, "the hyperparameters, in the order of the PEF"},
     {"sections", listSections, METH_NOARGS, "name and type of each section"},
     {"calls", listCalls, METH_NOARGS, "the section of each call of the schedule"},

@@ -6,6 +6,7 @@
 #include "pipeline/compile.h"
 #include "samba/training.h"
 #include "support/text/text.h"
+#include "tools/python/compile_options.h"
 
 #include <stdlib.h>
 
@@ -424,55 +425,6 @@ static PyObject *getRecord(PyObject *self, PyObject *ignored) {
   return result;
 }
 
-/* The options of the pipeline from a dict of texts. */
-static bool readPipeline(PyObject *dict, SambaPipelineOptions *out_options) {
-  const struct {
-    const char *name;
-    const char **field;
-  } rows[] = {{"target", &out_options->target},
-              {"opt", &out_options->opt},
-              {"mapping", &out_options->mapping},
-              {"precision", &out_options->precision},
-              {"inference", &out_options->inference},
-              {"accumulate", &out_options->accumulate},
-              {"io_host_memory", &out_options->io_host_memory}};
-  PyObject *key, *object;
-  Py_ssize_t at = 0;
-
-  while (PyDict_Next(dict, &at, &key, &object)) {
-    const char *name = PyUnicode_AsUTF8(key);
-    bool known = false;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows && name; ++i)
-      if (!strcmp(name, rows[i].name) && object != Py_None) {
-        *rows[i].field = PyUnicode_AsUTF8(object);
-        known = true;
-      } else if (!strcmp(name, rows[i].name)) {
-        known = true;
-      }
-    if (!known && !PyErr_Occurred())
-      PyErr_Format(PyExc_TypeError, "the compiler has no option '%s'", name);
-    if (PyErr_Occurred())
-      return false;
-  }
-  return true;
-}
-
-/* The notes of a dict of texts; NULL with an exception set. To be freed. */
-static SambaCompileNote *readNotes(PyObject *dict, size_t *out_count) {
-  SambaCompileNote *notes = sambaAllocateZeroed((size_t)PyDict_Size(dict) + 1, sizeof *notes);
-  PyObject *key, *object;
-  Py_ssize_t at = 0;
-  size_t count = 0;
-  while (PyDict_Next(dict, &at, &key, &object) && !PyErr_Occurred())
-    notes[count++] = (SambaCompileNote){PyUnicode_AsUTF8(key), PyUnicode_AsUTF8(object)};
-  *out_count = count;
-  if (PyErr_Occurred()) {
-    free(notes);
-    return NULL;
-  }
-  return notes;
-}
-
 /* compile(path, options, notes, explain=False): ends the trace and writes the PEF. */
 static PyObject *compile(PyObject *object, PyObject *arguments) {
   SambaTraceObject *self = traceOf(object);
@@ -482,9 +434,9 @@ static PyObject *compile(PyObject *object, PyObject *arguments) {
   SambaModuleOptions options = {0};
   if (!PyArg_ParseTuple(arguments, "sO!O!|p", &path, &PyDict_Type, &dict, &PyDict_Type, &notes,
                         &explain) ||
-      !readPipeline(dict, &options.pipeline))
+      !sambaReadPipeline(dict, &options.pipeline))
     return NULL;
-  SambaCompileNote *list = readNotes(notes, &options.note_count);
+  SambaCompileNote *list = sambaReadNotes(notes, &options.note_count);
   if (!list)
     return NULL;
 

@@ -5,7 +5,7 @@ import re
 import numpy
 import torch
 
-from samba import _samba, settings
+from samba import _samba, onnx, settings
 from samba.lazy import LazyParameters
 from samba.model import parameter_name, paths_of
 from samba.names import check_keywords, refuse, unknown
@@ -31,6 +31,7 @@ KNOWN = (
     "squeeze_bs_dim",
     "init_output_grads",
     "inference",
+    "accumulate_gradients",
     "enable_hypersection",
     "graph_names",
     "graph_transform_hook",
@@ -358,11 +359,14 @@ class SambaSession(LazyParameters, SessionExtras):
 
         check_keywords("compile", known, KNOWN)
         optimizers = optimizers_of(optimizers)
+        if onnx.is_onnx(model):
+            return self._compile_onnx(model, optimizers, name, io_host_memory, known)
         inference = known.get("inference")
         inference = settings.get("inference") if inference is None else inference
         if inference:
             optimizers = []
         trains = bool(optimizers) or loss_indices is not None and not inference
+<<<<<<< HEAD
         path = pef_path(name, model, known)
         with Progress(f"compile {os.path.basename(path)}") as progress:
             progress.part("tracing")
@@ -375,9 +379,22 @@ class SambaSession(LazyParameters, SessionExtras):
 
     def _compile(self, traced, path, options, known):
         """Writes the PEF; an error has the compiler's notes."""
+=======
+        traced = self._trace(model, inputs, optimizers, loss_indices, name, trains, inference)
+        if known.get("accumulate_gradients"):
+            traced.trace.accumulate_gradients()
+        path = pef_path(name, model, known)
+        options = compiler_options(known, trains, io_host_memory)
+        self._write_pef(lambda: traced.trace.compile(path, options, notes(known)), path)
+        model.output_tensors = tuple(traced.outputs)
+        return path
+
+    def _write_pef(self, compile, path):
+        """Calls the compiler; an error has all that it said."""
+>>>>>>> ee62bd4 (Python: ONNX models in compile and trace_graph; tests of PEFs and sections)
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         try:
-            traced.trace.compile(path, options, notes(known))
+            compile()
         except (ValueError, NotImplementedError, RuntimeError) as error:
             errors = [
                 text for severity, text in self._compiler().diagnostics() if severity == "error"
@@ -385,6 +402,42 @@ class SambaSession(LazyParameters, SessionExtras):
             if errors:
                 raise type(error)("\n".join([str(error)] + errors[1:])) from None
             raise
+<<<<<<< HEAD
+=======
+        self.diagnostics = self._compiler().diagnostics()
+
+    def _compile_onnx(self, model, optimizers, name, io_host_memory, known):
+        """compile of an ONNX model: its weights go into the PEF."""
+        if optimizers:
+            refuse(
+                "training an ONNX model",
+                "its weights are no parameters of torch",
+                "compile it with samba-compile --training",
+            )
+        path = pef_path(name or onnx.name_of(model), model, known)
+        options = compiler_options(known, False, io_host_memory)
+        with onnx.as_file(model) as file:
+            self._write_pef(
+                lambda: self._compiler().compile_onnx(file, path, options, notes(known)), path
+            )
+        return path
+>>>>>>> ee62bd4 (Python: ONNX models in compile and trace_graph; tests of PEFs and sections)
+
+    def _load_onnx(self, model):
+        """trace_graph of an ONNX model: nothing is left to send."""
+        with onnx.as_file(model) as file:
+            record = self._compiler().onnx_record(file)
+        try:
+            self._device.check_record(record)
+        except ValueError as error:
+            raise ValueError(f"{self._pef}: the model is not the one of the PEF: {error}") from None
+        outputs = [s for s in self._symbols.values() if s["kind"] == "output"]
+        self._outputs = tuple(
+            SambaTensor(shape=s["shape"], dtype=DTYPES[s["dtype"]], name=s["name"]) for s in outputs
+        )
+        self._tensors = {t.sn_name: t for t in self._outputs}
+        self._kinds = {name: "output" for name in self._tensors}
+        return self._outputs
 
     def _trace(self, model, inputs, optimizers, loss_indices, name, trains, evaluate):
         """Traces the model; evaluate: as after model.eval()."""
@@ -412,6 +465,8 @@ class SambaSession(LazyParameters, SessionExtras):
             self._load(pef)
         elif not self._device.loaded:
             raise RuntimeError(NO_PEF)
+        if onnx.is_onnx(model):
+            return self._load_onnx(model)
         pef_trains = self._device.describe()["mode"] == "training"
         if not pef_trains:
             optimizers = []
