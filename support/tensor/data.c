@@ -17,8 +17,25 @@ void sambaTensorGetBuffer(const SambaTensor *tensor, SambaBufferView *out_view) 
                                 tensor->dims, tensor->strides};
 }
 
+/* The bytes from the first element to behind the last one. */
+static void rangeOf(const SambaTensor *tensor, uintptr_t *out_begin, uintptr_t *out_end) {
+  int64_t last = 0;
+  for (uint32_t axis = 0; axis < tensor->rank; ++axis)
+    last += (tensor->dims[axis] - 1) * tensor->strides[axis];
+  *out_begin = (uintptr_t)sambaTensorGetDataPtr(tensor);
+  *out_end = *out_begin + (uintptr_t)(last + 1) * sambaDTypeBytes(tensor->dtype);
+}
+
 bool sambaTensorSharesStorage(const SambaTensor *a, const SambaTensor *b) {
-  return a->storage == b->storage || (a->storage->data && a->storage->data == b->storage->data);
+  if (a->storage == b->storage)
+    return true;
+  if (!sambaTensorHasData(a) || !sambaTensorHasData(b) || !a->elements || !b->elements)
+    return false;
+
+  uintptr_t begin, end, other_begin, other_end; /* two buffers of one program may overlap */
+  rangeOf(a, &begin, &end);
+  rangeOf(b, &other_begin, &other_end);
+  return begin < other_end && other_begin < end;
 }
 
 bool sambaTensorIsReusable(const SambaTensor *tensor) {

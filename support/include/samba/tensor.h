@@ -239,7 +239,7 @@ SAMBA_EXPORT bool sambaTensorHasData(const SambaTensor *tensor);
 SAMBA_EXPORT void *sambaTensorGetDataPtr(const SambaTensor *tensor);
 /* The tensor as a buffer; dims and strides are borrowed from it. */
 SAMBA_EXPORT void sambaTensorGetBuffer(const SambaTensor *tensor, SambaBufferView *out_view);
-/* Do they have memory in common that one of them might write? */
+/* Do they have memory in common: one storage, or buffers of the program that overlap? */
 SAMBA_EXPORT bool sambaTensorSharesStorage(const SambaTensor *a, const SambaTensor *b);
 /* Can a transfer read the host memory as it is: there are data, row-major. */
 SAMBA_EXPORT bool sambaTensorIsReusable(const SambaTensor *tensor);

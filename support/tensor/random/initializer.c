@@ -59,35 +59,50 @@ static void normalPair(const Part *part, int64_t place, double *out_pair) {
   out_pair[1] = radius * sin(angle);
 }
 
-static void store(const Part *part, int64_t place, double value) {
-  SambaDType dtype = part->request->dtype;
-  uint8_t *to = (uint8_t *)part->request->data + place * sambaDTypeBytes(dtype);
-  if (dtype != SAMBA_DTYPE_BF16 ||
-      part->initializer->options.bf16_rounding == SAMBA_ROUND_NEAREST_EVEN) {
-    sambaScalarStore(sambaScalarFloat(value), dtype, to);
-    return;
+/* ---- A part of a tensor ---- */
+
+enum { chunk = 256 };
+
+static void numbersAt(const Part *part, int64_t place, int count, double *out_values) {
+  const SambaInitializer *what = &part->initializer->what;
+  for (int i = 0; i < count; i += 2) {
+    if (what->kind == SAMBA_INITIALIZER_NORMAL) {
+      normalPair(part, place + i, out_values + i);
+      out_values[i] = what->first + what->second * out_values[i];
+      out_values[i + 1] = what->first + what->second * out_values[i + 1];
+      continue;
+    }
+    double width = what->kind == SAMBA_INITIALIZER_UNIFORM ? what->second - what->first : 0;
+    out_values[i] = what->first + width * uniformAt(part->key, place + i);
+    out_values[i + 1] = what->first + width * uniformAt(part->key, place + i + 1);
   }
-  uint16_t high = (uint16_t)(sambaFloatToBits(SAMBA_DTYPE_F32, (float)value) >> 16);
-  memcpy(to, &high, sizeof high);
 }
 
-/* ---- A part of a tensor ---- */
+static void store(const Part *part, int64_t place, int count, const double *values) {
+  SambaDType dtype = part->request->dtype;
+  int64_t size = sambaDTypeBytes(dtype);
+  uint8_t *to = (uint8_t *)part->request->data + place * size;
+  bool truncates = dtype == SAMBA_DTYPE_BF16 &&
+                   part->initializer->options.bf16_rounding == SAMBA_ROUND_TRUNCATION;
+  if (!truncates) {
+    sambaConvertRow(SAMBA_DTYPE_F64, (const uint8_t *)values, sizeof *values, dtype, to, size,
+                    count);
+    return;
+  }
+  for (int i = 0; i < count; ++i) {
+    uint16_t high = (uint16_t)(sambaFloatToBits(SAMBA_DTYPE_F32, (float)values[i]) >> 16);
+    memcpy(to + i * size, &high, sizeof high);
+  }
+}
 
 static void *fillPart(void *argument) {
   const Part *part = argument;
-  const SambaInitializer *what = &part->initializer->what;
-  for (int64_t place = part->begin; place < part->end; place += 2) {
-    double pair[2] = {0, 0};
-    if (what->kind == SAMBA_INITIALIZER_NORMAL)
-      normalPair(part, place, pair);
-    for (int64_t i = 0; i < 2 && place + i < part->end; ++i) {
-      double value = what->first;
-      if (what->kind == SAMBA_INITIALIZER_NORMAL)
-        value += what->second * pair[i];
-      else if (what->kind == SAMBA_INITIALIZER_UNIFORM)
-        value += (what->second - what->first) * uniformAt(part->key, place + i);
-      store(part, place + i, value);
-    }
+  double values[chunk];
+  for (int64_t place = part->begin; place < part->end; place += chunk) {
+    int64_t left = part->end - place;
+    int count = left < chunk ? (int)left : chunk;
+    numbersAt(part, place, count, values);
+    store(part, place, count, values);
   }
   return NULL;
 }

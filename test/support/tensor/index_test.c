@@ -205,6 +205,25 @@ static void t089LastWins(void **state) {
   sambaTensorRelease(wide);
 }
 
+/* Two buffers of a program may lie over each other: they are one memory all the same. */
+static void overlappingBuffers(void **state) {
+  (void)state;
+  float numbers[] = {0, 1, 2, 3};
+  const int64_t dims[] = {3};
+  SambaBufferView low = {numbers, SAMBA_DTYPE_F32, 1, dims, NULL};
+  SambaBufferView high = {numbers + 1, SAMBA_DTYPE_F32, 1, dims, NULL};
+  SambaTensor *from, *to, *apart = counting(SAMBA_DTYPE_F32, DIMS(3));
+  expectOk(sambaTensorCreateFromBuffer(&low, sambaStringRef(""), &from));
+  expectOk(sambaTensorCreateFromBuffer(&high, sambaStringRef(""), &to));
+  assert_true(sambaTensorSharesStorage(from, to));
+  assert_false(sambaTensorSharesStorage(from, apart));
+  expectOk(sambaTensorCopyFrom(to, from));
+  expectValues(to, VALUES(0, 1, 2));
+  sambaTensorRelease(from);
+  sambaTensorRelease(to);
+  sambaTensorRelease(apart);
+}
+
 /* Empty tensors are indexed by their shapes; parts have no name. */
 static void indicesWithoutData(void **state) {
   (void)state;
@@ -224,6 +243,6 @@ int main(void) {
       cmocka_unit_test(t083DocumentsExample), cmocka_unit_test(t087SetInSequence),
       cmocka_unit_test(t081Slices),           cmocka_unit_test(t082Mixtures),
       cmocka_unit_test(t084Refusals),         cmocka_unit_test(t089LastWins),
-      cmocka_unit_test(indicesWithoutData)};
+      cmocka_unit_test(indicesWithoutData),   cmocka_unit_test(overlappingBuffers)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
