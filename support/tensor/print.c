@@ -77,8 +77,22 @@ static void printDimension(Writer *writer, const SambaTensor *tensor, uint32_t a
   flush(writer, 1 << 16);
 }
 
+/* A tensor without elements can have more lists than there are bytes in memory. */
+static SambaStatus checkLists(const SambaTensor *tensor) {
+  const int64_t most = 1 << 24;
+  char text[SAMBA_TENSOR_TEXT_BYTES];
+  int64_t lists = 1;
+  for (uint32_t axis = 0; axis < tensor->rank && tensor->dims[axis]; ++axis)
+    lists *= tensor->dims[axis];
+  if (tensor->elements || lists <= most)
+    return NULL;
+  return sambaStatusMake(SAMBA_EXHAUSTED, "printing %s: it has no elements, but %lld empty lists",
+                         sambaTensorDescribe(tensor, text), (long long)lists);
+}
+
 SambaStatus sambaTensorPrintList(const SambaTensor *tensor, SambaTextSink sink, void *user) {
   SAMBA_RETURN_IF_ERROR(sambaTensorNeedData(tensor, "printing"));
+  SAMBA_RETURN_IF_ERROR(checkLists(tensor));
   Writer writer = {.sink = sink, .user = user};
   printDimension(&writer, tensor, 0, sambaTensorGetDataPtr(tensor));
   flush(&writer, 0);

@@ -102,7 +102,7 @@ static SambaStatus resolveShape(const SambaTensor *tensor, uint32_t rank, const 
   if (known != tensor->elements)
     return sambaStatusMake(SAMBA_INVALID, "%s, with %lld elements, cannot have the shape %s", text,
                            (long long)tensor->elements, shape);
-  return NULL;
+  return sambaTensorCheckShape(tensor->dtype, rank, out_dims); /* of no elements: any sizes */
 }
 
 /* The strides of the shape over the tensor's elements in their order; false: there are none, since

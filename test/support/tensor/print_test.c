@@ -50,6 +50,11 @@ static void n012Lists(void **state) {
   expectError(sambaTensorPrintList(empty, append, &text), SAMBA_INVALID,
               "printing needs the data of tensor 'e' of shape 1xf32, which has none");
   sambaTensorRelease(empty);
+  expectOk(sambaTensorCreateZeros(SAMBA_DTYPE_F32, DIMS(INT64_C(1) << 40, 0, 2), sambaStringRef(""),
+                                  &empty));
+  expectError(sambaTensorPrintList(empty, append, &text), SAMBA_EXHAUSTED,
+              "it has no elements, but 1099511627776 empty lists");
+  sambaTensorRelease(empty);
 }
 
 static void expectLine(const SambaTensor *tensor, const char *expected) {

@@ -72,6 +72,10 @@ static void e16Reshape(void **state) {
   expectError(sambaTensorReshape(tensor, SAMBA_TENSOR_MAX_RANK + 1, NULL, &bad), SAMBA_UNSUPPORTED,
               "a tensor of rank 33");
 
+  SambaTensor *nothing = counting(SAMBA_DTYPE_F32, DIMS(0));
+  expectError(sambaTensorReshape(nothing, DIMS(INT64_MAX, 0, 4), &bad), SAMBA_INVALID,
+              "more bytes than 64 bits can count");
+  sambaTensorRelease(nothing);
   expectOk(sambaTensorTranspose2D(tensor, &turned));
   expectOk(sambaTensorReshape(turned, DIMS(5, 2, 2), &copy)); /* torch: strides (2, 1, 10) */
   assert_true(sambaTensorSharesStorage(copy, tensor));
