@@ -39,6 +39,13 @@ class ArgparserTest(unittest.TestCase):
         self.assertEqual(settings.get("target"), "tiny")
         self.assertEqual(settings.get("optimization"), "o0")
 
+    def test_g011_flags_that_programs_read(self):
+        args = parse_app_args(["run", "--acc-report-json", "acc.json"])
+        self.assertEqual(args.acc_report_json, "acc.json")
+        args = parse_app_args(["measure-sections"])
+        nothing = (args.acc_report_json, args.num_sections, args.json_counters)
+        self.assertEqual(nothing, (None, None, None))
+
     def test_g011_program_flags_win(self):
         def common(parser):
             parser.add_argument("-b", "--batch-size", type=int, default=32)

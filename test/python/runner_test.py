@@ -42,7 +42,10 @@ class RunnerTest(unittest.TestCase):
             from sambaflow.samba.sambaloader import SambaLoader
             from sambaflow.sambacollections import OrderedSet
             from sambaflow.logging import samba_logger
+            from sambaflow.samba.lazy_param import lazy_param
+            from sambaflow.samba.materialize import materialize
             import samba.utils
+            assert lazy_param is samba.lazy_param
             assert samba is again and utils is samba.utils and version == samba.__version__
             assert sambaflow.samba.optim.SGD is samba.optim.SGD
             import sambaflow.samba.session

@@ -192,6 +192,11 @@ class RefusalTest(Case):
             next(iter(SambaLoader([{"a": torch.ones(1)}], ["b"])))
         (named,) = next(iter(SambaLoader([{"a": torch.ones(1)}], {"a": "x"})))
         self.assertEqual(named.sn_name, "x")
+        pairs = [(torch.ones(2), torch.zeros(1))]
+        first = SambaLoader(pairs, ["x"], function_hook=lambda b: [b[0]], return_original_batch=True)
+        ((named,), original) = next(iter(first))
+        self.assertEqual((named.sn_name, named.tolist()), ("x", [1, 1]))
+        self.assertIs(original, pairs[0])
         with self.assertRaisesRegex(TypeError, "SambaLoader: unknown keyword 'nams'"):
             SambaLoader([], [], nams=1)
 
@@ -202,6 +207,9 @@ class RefusalTest(Case):
         self.check(lambda: session.end_samba_profile("a.json"), "no profiler")
         event = session.profiler.start_event("step")
         session.profiler.end_event(event)
+        with session.profiler.event("epoch"):
+            decorated = session.profiler.event("step")(lambda value: value + 1)
+        self.assertEqual([decorated(1), decorated(2)], [2, 3])
         with self.assertRaisesRegex(AttributeError, "unknown member of profiler 'stat_event'"):
             session.profiler.stat_event
         with mock.patch.dict(os.environ, {"ENABLE_RUNTIME_PERF": ""}):

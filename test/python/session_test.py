@@ -3,6 +3,8 @@ S061 S062 S063 S064 S065 S070 S071 S072 S073 S074 S080 S081 S082 S083 S084 S085 
 S093 S131 S132 S133 S134, tensors of the device: T091 T092 T097 T098 T099 T100 T101 T102 T103 T104,
 outputs and their gradients: U001 U004 U010 U013 U014 U015 U020, examples: E01 E02 E03 E04 E05 E06
 E07 E17."""
+import contextlib
+import io
 import os
 import tempfile
 import unittest
@@ -76,6 +78,53 @@ class SessionTest(unittest.TestCase):
         self.assertTrue(torch.allclose(samba.to_torch(model.bias.sn_data), bias - 1, atol=1e-5))
         samba.session.run()
         self.assertTrue(torch.allclose(samba.to_torch(model.bias.sn_data), bias - 2, atol=1e-5))
+
+    def test_S071_a_hyperparameter_that_this_PEF_has_not(self):
+        model = nn.Sequential(nn.Linear(10, 4), nn.Dropout(0.5))
+        samba.from_torch_model_(model)
+        path = samba.session.compile(
+            model, (named(),), name="forward", output_folder=self.folder, inference=True
+        )
+        outputs = samba.utils.trace_graph(model, (named(),), pef=path)
+        printed = io.StringIO()
+        with contextlib.redirect_stderr(printed):
+            for _ in range(2):
+                (y,) = samba.session.run([named()], outputs, hyperparam_dict={"p": 0.0})
+        text = "remark: hyperparameter 'p' has no effect: this PEF has none\n"
+        self.assertEqual(printed.getvalue(), text)
+        self.assertTrue(torch.allclose(samba.to_torch(y), model[0](X), atol=1e-4))
+        with self.assertRaisesRegex(ValueError, "no hyperparameter named 'pp'"):
+            samba.session.run([named()], outputs, hyperparam_dict={"pp": 0.0})
+
+    def test_G003_torch_computes_while_a_model_is_traced(self):
+        class Scaled(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(10, 4)
+                self.scale = samba.full((1,), 3.0)
+
+            def forward(self, x):
+                with samba.patched_torch():
+                    factor = (self.scale * 2).item()
+                return self.linear(x) * factor
+
+        model = Scaled()
+        outputs = self.start(model, (named(),))
+        (y,) = samba.session.run([named()], outputs)
+        self.assertTrue(torch.allclose(samba.to_torch(y), 6 * model.linear(X), atol=1e-4))
+
+    def test_T019_a_lazy_model_gets_its_values_on_the_host(self):
+        from samba.materialize import materialize
+
+        with samba.lazy_param():
+            model = nn.Linear(10, 4)
+        samba.from_torch_model_(model)
+        self.assertFalse(model.weight.has_data)
+        with materialize(model) as same:
+            self.assertIs(same, model)
+            self.assertTrue(model.weight.has_data and model.bias.has_data)
+            self.assertLess(model.weight.abs().max().item(), 10**-0.5)
+            self.assertGreater(model.weight.abs().min().item(), 0)
 
     def test_E04_E05_parts_of_a_step(self):
         model, outputs = self.linear()

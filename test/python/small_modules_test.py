@@ -1,5 +1,7 @@
 """Modules that need no device: names, collections, logging, data sets, comparisons."""
+import contextlib
 import gzip  # noqa: F401
+import io
 import json
 import os
 import struct
@@ -8,6 +10,7 @@ import unittest
 
 import torch
 
+import samba
 from samba import directives, env, logging, names, sambacollections, version
 from samba.sambacollections import OrderedSet
 from samba.utils import benchmark_acc, pef_utils
@@ -74,6 +77,27 @@ class SmallTest(unittest.TestCase):
         with directives.op_fusion("name", heuristic="x"):
             pass
         self.assertEqual(directives.recorded[-1], ("op_fusion", ("name",), {"heuristic": "x"}))
+        directives.op_fusion("called", "alone")
+        self.assertEqual(directives.recorded[-1], ("op_fusion", ("called", "alone"), {}))
+        self.assertEqual(directives.op_fusion("decorates")(lambda: 5)(), 5)
+
+    def test_switches_of_stochastic_rounding_say_what_is_done(self):
+        printed = io.StringIO()
+        with contextlib.redirect_stderr(printed):
+            env.enable_conv_grad_accum_stoc()
+            env.enable_addbias_grad_accum_stoc()
+            env.disable_sgd_stoc()
+        self.assertEqual(printed.getvalue().count("rounded to nearest even"), 2)
+        self.assertFalse(samba.is_internal())
+
+    def test_log_limit(self):
+        with self.assertLogs("samba", "WARNING") as log:
+            for _ in range(3):
+                logging.samba_logger.warning("said %d time", 1, log_limit=1)
+                logging.samba_logger.warning("said always")
+        self.assertEqual(log.output.count("WARNING:samba:said 1 time"), 1)
+        self.assertEqual(log.output.count("WARNING:samba:said always"), 3)
+        self.assertEqual(log.records[0].filename, "small_modules_test.py")
 
     def test_logger(self):
         self.assertEqual(logging.samba_logger.name, "samba")

@@ -135,6 +135,11 @@ class ConstructionTest(unittest.TestCase):
         left, right = torch.randn(2, 3), torch.randn(4, 3)
         got = samba.functional.addmm(torch.ones(4), left, right, beta=2, is_transposed=True)
         self.assertTrue(torch.allclose(got, 2 + left @ right.t()))
+        batch, bias = torch.randn(5, 2, 3), torch.randn(4)
+        got = samba.functional.addmm(bias, batch, right, is_transposed=True)
+        self.assertTrue(torch.allclose(got, bias + batch @ right.t(), atol=1e-6))
+        got = samba.functional.addmm(bias, batch, right.t(), beta=2, alpha=0.5)
+        self.assertTrue(torch.allclose(got, 2 * bias + 0.5 * batch @ right.t(), atol=1e-6))
         with self.assertRaisesRegex(AttributeError, "no name 'softmx'.*'softmax'"):
             samba.functional.softmx
 

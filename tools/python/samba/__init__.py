@@ -27,22 +27,24 @@ from samba.tensor import (  # noqa: F401
     to_torch,
     zeros,
 )
+from samba.env import is_internal  # noqa: F401
 from samba.lazy import lazy_param  # noqa: F401
 from samba.lazy_tensor import Tensor  # noqa: F401
 from samba.model import from_torch_, from_torch_model, from_torch_model_  # noqa: F401
 from samba.session import SambaSession  # noqa: F401
+from samba.tracing import patched_torch  # noqa: F401
 from samba.version import __version__  # noqa: F401
 
 # The session that is always there. It hides the module of that name on purpose.
 session = SambaSession()
 
 MODULES = (
-    "directives env functional logging nn optim sambacollections sambaloader sambatensor utils"
+    "directives env functional logging materialize nn optim sambacollections sambaloader sambatensor utils"
 ).split()
 NAMES = (
     "SambaParameter SambaSession SambaTensor Tensor arange empty from_named_dict from_torch "
-    "from_torch_ from_torch_model from_torch_model_ from_torch_tensor full lazy_param normal ones "
-    "rand randint randn session set_seed to_torch zeros"
+    "from_torch_ from_torch_model from_torch_model_ from_torch_tensor full is_internal lazy_param "
+    "normal ones patched_torch rand randint randn session set_seed to_torch zeros"
 ).split()
 __all__ = NAMES + ["functional", "nn", "optim", "utils", "__version__"]
 

@@ -72,6 +72,8 @@ def full(
     **kwargs: Any,
 ) -> SambaTensor: ...
 
+def is_internal() -> Any: ...
+
 def lazy_param(
     quantized: Any = ...,
     seed: Optional[int] = ...,
@@ -97,6 +99,8 @@ def ones(
     named_dims: Any = ...,
     **kwargs: Any,
 ) -> SambaTensor: ...
+
+def patched_torch() -> Any: ...
 
 def rand(
     *args: Any,

@@ -74,6 +74,8 @@ def install():
     if any(isinstance(finder, AliasFinder) for finder in sys.meta_path):
         return
     sys.meta_path.insert(0, AliasFinder())
+    # samba.lazy_param is a function; the module of that name is samba.lazy.
+    sys.modules[f"{FOREIGN}.samba.lazy_param"] = importlib.import_module("samba.lazy")
     # What is loaded already keeps its identity: importing an alias later must not put a module in
     # the place of `samba.session`.
     for name, module in list(sys.modules.items()):

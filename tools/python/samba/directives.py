@@ -15,12 +15,19 @@ def remark(name):
         print(text, file=sys.stderr)
 
 
-@contextlib.contextmanager
-def op_fusion(*args, **kwargs):
-    """Operators inside belong together. Recorded in `directives.recorded`; no effect."""
-    recorded.append(("op_fusion", args, dict(kwargs)))
-    remark("op_fusion")
-    yield
+class op_fusion(contextlib.ContextDecorator):
+    """What it is given, or what is inside, belongs together: a call, a context or a decorator.
+    Recorded in `directives.recorded`; no effect."""
+
+    def __init__(self, *args, **kwargs):
+        recorded.append(("op_fusion", args, dict(kwargs)))
+        remark("op_fusion")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return False
 
 
 def __getattr__(name):

@@ -14,8 +14,14 @@ ADDED = ("addmm", "contiguous_backward", "triu_fill")
 def addmm(input, mat1, mat2, *, beta=1, alpha=1, is_transposed=False):
     """beta * input + alpha * (mat1 @ mat2); with is_transposed, mat2 is given transposed.
 
-    mat1: (n, k); mat2: (k, m), or (m, k) when is_transposed; input: broadcast to (n, m)."""
-    return torch.addmm(input, mat1, mat2.t() if is_transposed else mat2, beta=beta, alpha=alpha)
+    mat1: (..., n, k); mat2: (k, m), or (m, k) when is_transposed; input: broadcast to
+    (..., n, m)."""
+    if mat1.dim() == 2:
+        return torch.addmm(input, mat1, mat2.t() if is_transposed else mat2, beta=beta, alpha=alpha)
+    weight = mat2 if is_transposed else mat2.t()
+    if input.dim() == 1 and beta == 1 and alpha == 1:
+        return torch.nn.functional.linear(mat1, weight, input)
+    return beta * input + alpha * torch.nn.functional.linear(mat1, weight)
 
 
 def triu_fill(input, value, diagonal=1):

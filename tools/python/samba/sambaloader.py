@@ -7,13 +7,18 @@ class SambaLoader:
 
     loader: any iterable with a length whose elements are tensors, or lists or dictionaries of them.
     names: one for each tensor of a batch, or a dictionary key -> name for batches that are
-        dictionaries. A batch with another number of tensors: ValueError."""
+        dictionaries. A batch with another number of tensors: ValueError.
+    function_hook: what makes of a batch the tensors that are named, such as those of them that the
+        model reads. return_original_batch: each batch is a pair, with the loader's own after it."""
 
-    def __init__(self, loader, names, **options):
+    def __init__(self, loader, names, function_hook=None, return_original_batch=False, **options):
         if options:
             from samba.names import check_keywords
 
-            check_keywords("SambaLoader", options, ("loader", "names"))
+            known = ("loader", "names", "function_hook", "return_original_batch")
+            check_keywords("SambaLoader", options, known)
+        self.function_hook = function_hook
+        self.return_original_batch = return_original_batch
         self.loader = loader
         self.names = dict(names) if isinstance(names, dict) else list(names)
 
@@ -22,7 +27,9 @@ class SambaLoader:
 
     def __iter__(self):
         for batch in self.loader:
-            yield self.named(batch)
+            chosen = batch if self.function_hook is None else self.function_hook(batch)
+            named = self.named(chosen)
+            yield (named, batch) if self.return_original_batch else named
 
     def named(self, batch):
         import samba

@@ -7,5 +7,12 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 import torch
 
 class SambaLoader:
-    def __init__(self, loader: Any, names: Sequence[str], **options: Any) -> None: ...
+    def __init__(
+        self,
+        loader: Any,
+        names: Sequence[str],
+        function_hook: Any = ...,
+        return_original_batch: Any = ...,
+        **options: Any,
+    ) -> None: ...
     def named(self, batch: Any) -> Any: ...

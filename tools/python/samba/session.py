@@ -1,6 +1,7 @@
 """The session: compiling a model into a PEF, and running it on the simulated device."""
 import os
 import re
+import sys
 
 import numpy
 import torch
@@ -43,10 +44,19 @@ KNOWN = (
     "mapping",
     "dev_mode",
     "get_output_grads",
+    "is_split_batch",
+    "metadata",
     "verbose",
 )
 # Of these, what the compiler itself is told.
 OPTIONS = ("output_folder", "pef_name", "target", "optimization", "precision", "mapping", "opt")
+# Hyperparameters by what they set, and the kind of argument that has one.
+SHORT_NAMES = {
+    "lr": "lr",
+    "weight_decay": "weight_decay",
+    "momentum": "momentum",
+    "p": "dropout_rate",
+}
 TYPES = ("ZEROGRAD", "FWD", "BCKWD", "REDUCE", "GRADNORM", "OPT")
 MODES = ("normal", "inorder", "optimal")
 
@@ -313,6 +323,10 @@ class SambaSession(LazyParameters, SessionExtras):
         self._device.load(path)
         self._pef = path
         self._symbols = {t["name"]: t for t in self._device.tensors()}
+        rows = self._device.argins()
+        there = {row[key] for row in rows for key in ("name", "group", "kind")}
+        self._idle = {name for name, kind in SHORT_NAMES.items() if not {name, kind} & there}
+        self._said = set()
         if self._seed is not None:
             self._device.seed(self._seed)
 
@@ -734,7 +748,7 @@ class SambaSession(LazyParameters, SessionExtras):
         input_tensors: tensors that are sent before, found by their sn_name; a mapping gives names
         itself. None entries are left out; what is not given keeps its values on the device.
         hyperparam_dict: name or group ('lr', 'momentum', 'weight_decay', 'p') -> number, kept for
-        later runs.
+        later runs; a group that this PEF has not is left out, with a remark.
         section_ids, section_types: what to run, in this order. run_from_call_id, run_until_call_id:
         calls from (included) to (not included). train=False: dropout is off in this run.
 
@@ -760,7 +774,7 @@ class SambaSession(LazyParameters, SessionExtras):
             run_from_call_id,
             run_until_call_id,
             graph_name,
-            check_hyperparameters(hyperparam_dict),
+            self._hyperparameters(hyperparam_dict),
             not train,
         )
         for name, values in inputs:
@@ -773,6 +787,18 @@ class SambaSession(LazyParameters, SessionExtras):
         with Progress("run"):
             self._device.run(*request)
         return tuple(self.read_tensor(name) for name in outputs)
+
+    def _hyperparameters(self, values):
+        """The hyperparameters to set. A PEF may have none of a kind, as one for inference: programs
+        give 'p' or 'lr' all the same, which has no effect and is said once."""
+        result = check_hyperparameters(values)
+        for name in self._idle.intersection(result):
+            del result[name]
+            if name not in self._said:
+                self._said.add(name)
+                text = f"remark: hyperparameter '{name}' has no effect: this PEF has none"
+                print(text, file=sys.stderr)
+        return result
 
     def _inputs(self, tensors):
         """(name, host tensor) pairs, checked."""

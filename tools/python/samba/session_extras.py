@@ -41,8 +41,14 @@ class Profiler:
     def end_event(self, event):
         """Ends an event."""
 
+    @contextlib.contextmanager
+    def event(self, name):
+        """The same as a context manager, or as a decorator of a function."""
+        yield name
+
     def __getattr__(self, name):
-        raise AttributeError(unknown("member of profiler", name, ("start_event", "end_event")))
+        known = ("start_event", "end_event", "event")
+        raise AttributeError(unknown("member of profiler", name, known))
 
 
 class SessionExtras:

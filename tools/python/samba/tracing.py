@@ -3,6 +3,7 @@
 A traced tensor is a SambaTensor on the meta device that holds a value of the trace. Functions of
 torch arrive at Tracer.dispatch; the table (samba/functions) says how each is built of operators.
 Torch's own meta kernels give dtype and shape too, and both must agree."""
+import contextlib
 import dataclasses
 import os
 import sys
@@ -21,6 +22,17 @@ _tracer = None
 def current():
     """The tracer at work, or None."""
     return _tracer
+
+
+@contextlib.contextmanager
+def patched_torch():
+    """Context manager: torch computes with the tensors inside, also while a model is traced."""
+    global _tracer
+    tracer, _tracer = _tracer, None
+    try:
+        yield
+    finally:
+        _tracer = tracer
 
 
 class Unsupported(NotImplementedError):

@@ -36,6 +36,10 @@ WITHOUT_MEANING = (
     (("--dump-ir",), None, "samba-opt prints the IR after each pass"),
     (("--enable-hypersection",), None, "calls are launched one after the other"),
     (("--bench-report-json", "--compiled-stats-json"), str, "--json writes the figures"),
+    (("--json-counters",), str, "--json writes the figures"),
+    (("--resource-report-path",), str, "samba-compile --explain says what a section takes"),
+    (("--data-parallel-mode",), str, "there is one device"),
+    (("--num-sections",), int, "all sections are measured"),
     (("--run-graph-only",), None, "a run is always the graph alone"),
     (("--min-duration",), float, "--num-iterations says how often"),
     (("--distlearn-config",), str, "there is one device"),
@@ -94,6 +98,7 @@ def add_system_flags(parser):
     add("--num-spatial-batches", type=int, default=1)
     add("--num-iterations", type=int, default=100, help="runs that measure-performance takes")
     add("--json", default=None, help="file for the figures of a run")
+    add("--acc-report-json", default=None, help="file for the accuracy that a program reports")
     add("--log-level", default=None, help="debug, info, warning or error")
     add("-v", "--verbose", action="store_true", default=False)
     add("--debug", action="store_true", default=False)
