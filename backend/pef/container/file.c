@@ -102,6 +102,7 @@ SambaStatus sambaElfRead(const SambaPefFile *file, SambaArena *arena,
   SAMBA_RETURN_IF_ERROR(
       sambaPefFileReadAt(file, "the ELF section names", names->sh_offset, texts, names->sh_size));
   SambaElfSection *sections = SAMBA_ARENA_ARRAY(arena, SambaElfSection, count);
+  uint64_t end = header.e_shoff + count * sizeof *headers; /* of what belongs to something */
 
   for (uint32_t i = 0; i < count; ++i) {
     if (headers[i].sh_name > names->sh_size)
@@ -120,7 +121,14 @@ SambaStatus sambaElfRead(const SambaPefFile *file, SambaArena *arena,
                              (unsigned long long)file_bytes);
     sections[i].offset = headers[i].sh_offset;
     sections[i].bytes = headers[i].sh_size;
+    if (sections[i].offset + sections[i].bytes > end)
+      end = sections[i].offset + sections[i].bytes;
   }
+  if (end < file_bytes)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "%s: the file has %llu bytes, but what it holds ends at byte %llu; "
+                           "something was appended to it",
+                           path, (unsigned long long)file_bytes, (unsigned long long)end);
 
   *out_sections = sections;
   *out_count = count;

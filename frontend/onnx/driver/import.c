@@ -50,6 +50,11 @@ static SambaStatus readModel(SambaImporter *importer) {
                            "is damaged, or no ONNX model: a field has the wrong type");
   if (!importer->model->graph)
     return sambaStatusMake(SAMBA_INVALID, "holds no graph; expected an ONNX model");
+  /* Before version 3 of the format there was one operator set, number 1. */
+  if (importer->model->ir_version >= 3 && !importer->model->n_opset_import)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "names no operator set (opset_import), so the meaning of its nodes is "
+                           "open; export it again with one");
   return NULL;
 }
 

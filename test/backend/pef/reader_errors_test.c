@@ -125,6 +125,14 @@ static void testContainer(void **state) {
   sampleWriteFile(path, file, bytes);
   expectOpenError(path, "the ELF section names do not lie within the file, or exceed 64 KiB");
   free(file);
+
+  file = sampleReadFile(writeSample(), &bytes);
+  file = realloc(file, bytes + 1);
+  file[bytes] = 'x';
+  sampleWriteFile(path, file, bytes + 1);
+  free(file);
+  expectOpenError(path, "the file has 65585 bytes, but what it holds ends at byte 65584; something "
+                        "was appended to it");
 }
 
 static void testVersions(void **state) {

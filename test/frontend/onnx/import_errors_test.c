@@ -509,6 +509,13 @@ static void testFiles(void **state) {
   expectBytes("\x3a\x02\x0a\x00", 4, "node 0 \"\" (): operator without a type is not supported");
   expectBytes("\x3a\x02\x0a\x00\xca\x01\x00", 7,
               "node 0 \"\" (): operator without a type is not supported");
+  /* ir_version 3 and an empty graph, without and with an operator set. */
+  expectBytes(
+      "\x08\x03\x3a\x00", 4,
+      "names no operator set (opset_import), so the meaning of its nodes is open; export it "
+      "again with one");
+  expectBytes("\x08\x02\x3a\x00", 4, "the graph has no outputs");
+  expectBytes("\x08\x03\x3a\x00\x42\x02\x10\x0d", 8, "the graph has no outputs");
   expectBytes("\x38\x05", 2, "is damaged, or no ONNX model: a field has the wrong type");
   uint8_t nested[1024]; /* an attribute's type: sequences of sequences ... */
   size_t size = 0;
