@@ -30,7 +30,7 @@ def RequestTraining : Pass<"samba-request-training", "::mlir::ModuleOp"> {
   let options = [
     Option<"loss", "loss", "std::string", "\"\"", "names of results, separated by commas">,
     Option<"optimizer", "optimizer", "std::string", "\"\"",
-           "sgd or adamw with settings: sgd,lr=0.1,momentum=0.9; none: gradients only">,
+           "sgd or adamw with settings: sgd,lr=0.1,momentum=0.9; empty: gradients only">,
     Option<"freeze", "freeze", "std::string", "\"\"", "weights that are not trained">,
     Option<"accumulate", "accumulate", "std::string", "\"false\"",
            "true: gradients are summed until ZEROGRAD">];

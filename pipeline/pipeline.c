@@ -55,6 +55,7 @@ static const char *or(const char *value, const char *otherwise) {
 }
 
 SambaPipelineOptions sambaPipelineWithDefaults(const SambaPipelineOptions *options) {
+  const char *optimizer = options->optimizer;
   return (SambaPipelineOptions){
       .target = or(options->target, "sn40l"),
       .opt = or(options->opt, "o1"),
@@ -62,7 +63,7 @@ SambaPipelineOptions sambaPipelineWithDefaults(const SambaPipelineOptions *optio
       .precision = or(options->precision, "mp0"),
       .inference = or(options->inference, "true"),
       .loss = or(options->loss, ""),
-      .optimizer = or(options->optimizer, ""),
+      .optimizer = optimizer && strcmp(optimizer, "none") == 0 ? "" : or(optimizer, ""),
       .freeze = or(options->freeze, ""),
       .accumulate = or(options->accumulate, "false"),
       .io_host_memory = or(options->io_host_memory, "false"),

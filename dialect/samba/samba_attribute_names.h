@@ -27,6 +27,7 @@
 #define SAMBA_KEEP_PRECISION_ATTRIBUTE "samba.graphamp"
 /* What the operation does in a step of training (dialect/samba/phase.h); absent: FWD. */
 #define SAMBA_PHASE_ATTRIBUTE "samba.phase"
+#define SAMBA_CONSTANTS_ATTRIBUTE "samba.constants"
 /* Fused sections do not begin before the operation and go on after it; a cat is not joined with
  * those it reads. */
 #define SAMBA_SECTION_START_ATTRIBUTE "samba.starts_section"

@@ -40,7 +40,7 @@ static MlirAttribute argumentAttributes(SambaTrace *trace,
   if (!mlirAttributeIsNull(argument->argin))
     attributes[count++] =
         sambaNamedAttribute(trace->context, SAMBA_ARGIN_ATTRIBUTE, argument->argin);
-  if (argument->optimizer != SAMBA_NO_INDEX && argument->optimizer && tensor->requires_grad)
+  if (argument->optimizer != SAMBA_NO_INDEX && tensor->requires_grad)
     attributes[count++] = sambaNamedAttribute(
         trace->context, SAMBA_OPTIMIZER_ATTRIBUTE,
         mlirIntegerAttrGet(mlirIntegerTypeGet(trace->context, 64), argument->optimizer));
@@ -59,7 +59,7 @@ static MlirAttribute resultAttributes(SambaTrace *trace, const SambaTraceResultS
 static MlirAttribute optimizerAttribute(SambaTrace *trace,
                                         const SambaTraceOptimizerState *optimizer) {
   const SambaOptimizerKind *kind = optimizer->kind;
-  MlirNamedAttribute entries[SAMBA_MAX_OPTIMIZER_SETTINGS + 1];
+  MlirNamedAttribute entries[SAMBA_MAX_OPTIMIZER_SETTINGS + 2];
   MlirType f64 = mlirF64TypeGet(trace->context);
   uint32_t count = 0;
 
@@ -71,6 +71,10 @@ static MlirAttribute optimizerAttribute(SambaTrace *trace,
   }
   if (optimizer->group.size)
     entries[count++] = textAttribute(trace, "group", optimizer->group);
+  if (optimizer->joins != SAMBA_NO_INDEX)
+    entries[count++] = sambaNamedAttribute(
+        trace->context, "joins",
+        mlirIntegerAttrGet(mlirIntegerTypeGet(trace->context, 64), optimizer->joins));
   return sambaAttributeGet(mlirLocationUnknownGet(trace->context), SAMBA_OPTIMIZER_KIND,
                            mlirStringRefCreateFromCString(kind->name),
                            mlirDictionaryAttrGet(trace->context, count, entries));
@@ -81,7 +85,7 @@ static void addGraphAttributes(SambaTrace *trace, MlirOperationState *state) {
   bool trains = sambaTraceIsTraining(trace);
   MlirNamedAttribute mode =
       textAttribute(trace, "mode", sambaStringRef(trains ? "training" : "inference"));
-  MlirNamedAttribute attributes[3] = {sambaNamedAttribute(
+  MlirNamedAttribute attributes[4] = {sambaNamedAttribute(
       trace->context, SAMBA_GRAPH_ATTRIBUTE, mlirDictionaryAttrGet(trace->context, 1, &mode))};
   intptr_t count = 1;
 
@@ -93,6 +97,16 @@ static void addGraphAttributes(SambaTrace *trace, MlirOperationState *state) {
         trace->context, SAMBA_OPTIMIZERS_ATTRIBUTE,
         mlirArrayAttrGet(trace->context, (intptr_t)trace->optimizers.size, list));
     free(list);
+  }
+  if (trace->constants.size) {
+    MlirAttribute *names = sambaAllocateZeroed(trace->constants.size, sizeof *names);
+    for (size_t i = 0; i < trace->constants.size; ++i)
+      names[i] = mlirStringAttrGet(trace->context,
+                                   mlirStringRefCreateFromCString(trace->constants.data[i]));
+    attributes[count++] = sambaNamedAttribute(
+        trace->context, SAMBA_CONSTANTS_ATTRIBUTE,
+        mlirArrayAttrGet(trace->context, (intptr_t)trace->constants.size, names));
+    free(names);
   }
   if (trains && trace->accumulates)
     attributes[count++] = sambaNamedAttribute(trace->context, SAMBA_ACCUMULATE_ATTRIBUTE,

@@ -43,6 +43,7 @@ void sambaTraceDestroy(SambaTrace *trace) {
   sambaPointerMapFree(&trace->tensor_values);
   sambaArrayFree(&trace->lines);
   sambaArrayFree(&trace->line_layers);
+  sambaArrayFree(&trace->constants);
   sambaStatusFree(trace->status);
   sambaArenaDestroy(&trace->arena);
   free(trace);
@@ -404,4 +405,8 @@ const SambaTraceRecord *sambaTraceGetRecord(SambaTrace *trace) {
   }
   llvm_blake3_hasher_finalize(&hasher, trace->record.digest, sizeof trace->record.digest);
   return &trace->record;
+}
+
+void sambaTraceNameConstant(SambaTrace *trace, SambaStringRef name) {
+  sambaArrayAppend(&trace->constants, sambaStringRefCopy(&trace->arena, name).data);
 }

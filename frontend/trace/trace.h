@@ -18,4 +18,7 @@ void sambaTraceFail(SambaTrace *trace, SambaStatus status);
  * module with one public function. */
 SambaStatus sambaTraceFinish(SambaTrace *trace, MlirModule *out_module);
 
+/* The model has numbers of this name, but they are part of the operators and no argument. */
+void sambaTraceNameConstant(SambaTrace *trace, SambaStringRef name);
+
 #endif

@@ -33,6 +33,7 @@ typedef struct SambaTraceOptimizerState {
   SambaStringRef prefix, group; /* as given; what stands before its hyperparameters */
   const char *description;      /* for the record: kind, parameters and settings */
   uint32_t line;                /* of the record */
+  uint32_t joins;  /* the optimizer whose further parameters it has; SAMBA_NO_INDEX: none */
   bool takes_rest; /* every weight that requires a gradient and that no other one has */
 } SambaTraceOptimizerState;
 
@@ -60,6 +61,7 @@ struct SambaTrace {
   SAMBA_ARRAY(SambaTraceTensorState) tensors;
   SambaPointerMap tensor_values;   /* indices of them, by tensor */
   SambaStrings lines, line_layers; /* of the record */
+  SambaStrings constants;          /* names of numbers that are no arguments */
   SambaTraceRecord record;         /* the last one that was asked for */
 };
 

@@ -259,6 +259,8 @@ static const char *describeOptimizer(SambaTrace *trace, const SambaTraceOptimize
     sambaTextFormat(&text, "%s%%%u%s", i ? ", " : "(", parameters[i]->id,
                     i + 1 == count ? ")" : "");
   sambaOptimizerAppendSettings(&text, kind, optimizer->values);
+  if (optimizer->joins != SAMBA_NO_INDEX)
+    sambaTextFormat(&text, " of optimizer %u", optimizer->joins);
   return sambaTextToArena(&text, &trace->arena);
 }
 
@@ -287,13 +289,39 @@ static void groupOptimizers(SambaTrace *trace, const char *prefix) {
   }
 }
 
-void sambaTraceAddOptimizer(SambaTrace *trace, const char *settings, const char *prefix,
-                            uint32_t count, SambaTraceValue *const *parameters) {
-  SambaTraceOptimizerState optimizer = {.takes_rest = !count, .line = SAMBA_NO_INDEX};
+/* A group is of the last optimizer's kind, and has its max_grad_norm. */
+static SambaStatus joinLast(const SambaTrace *trace, SambaTraceOptimizerState *group) {
+  if (!trace->optimizers.size)
+    return sambaStatusMake(SAMBA_INVALID, "a parameter group wants an optimizer before it");
+  uint32_t last = (uint32_t)trace->optimizers.size - 1;
+  group->joins = trace->optimizers.data[last].joins;
+  group->joins = group->joins == SAMBA_NO_INDEX ? last : group->joins;
+  const SambaTraceOptimizerState *optimizer = &trace->optimizers.data[group->joins];
+  if (group->kind != optimizer->kind)
+    return sambaStatusMake(SAMBA_INVALID, "a parameter group of %s cannot be %s",
+                           optimizer->kind->name, group->kind->name);
+
+  double *norm = &group->values[SAMBA_SETTING_MAX_GRAD_NORM];
+  double whole = optimizer->values[SAMBA_SETTING_MAX_GRAD_NORM];
+  if (*norm > 0 && *norm != whole)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "a parameter group has max_grad_norm %g, but its optimizer %g; the norm "
+                           "is over all groups",
+                           *norm, whole);
+  *norm = whole;
+  return NULL;
+}
+
+static void addGroup(SambaTrace *trace, bool joins, const char *settings, const char *prefix,
+                     uint32_t count, SambaTraceValue *const *parameters) {
+  SambaTraceOptimizerState optimizer = {
+      .takes_rest = !count, .line = SAMBA_NO_INDEX, .joins = SAMBA_NO_INDEX};
   if (trace->status)
     return;
   SambaStatus status =
       sambaOptimizerParse(sambaStringRef(settings), &optimizer.kind, optimizer.values);
+  if (!status && joins)
+    status = joinLast(trace, &optimizer);
   if (status) {
     sambaTraceFail(trace, sambaStatusAnnotate(status, "optimizer"));
     return;
@@ -312,6 +340,16 @@ void sambaTraceAddOptimizer(SambaTrace *trace, const char *settings, const char 
   trace->optimizers.data[number].description =
       describeOptimizer(trace, &optimizer, count, parameters);
   groupOptimizers(trace, prefix);
+}
+
+void sambaTraceAddOptimizer(SambaTrace *trace, const char *settings, const char *prefix,
+                            uint32_t count, SambaTraceValue *const *parameters) {
+  addGroup(trace, false, settings, prefix, count, parameters);
+}
+
+void sambaTraceAddParameterGroup(SambaTrace *trace, const char *settings, const char *prefix,
+                                 uint32_t count, SambaTraceValue *const *parameters) {
+  addGroup(trace, true, settings, prefix, count, parameters);
 }
 
 void sambaTraceAccumulateGradients(SambaTrace *trace) { trace->accumulates = true; }
@@ -352,15 +390,8 @@ SambaStatus sambaTraceAssignOptimizers(SambaTrace *trace) {
                              i, trace->optimizers.data[i].kind->name);
 
   bool any = false;
-  for (size_t i = 0; i < trace->arguments.size; ++i) {
-    const SambaTraceArgumentState *argument = &trace->arguments.data[i];
-    any |= argument->tensor->requires_grad;
-    if (trace->optimizers.size && isTrained(argument) && argument->optimizer == SAMBA_NO_INDEX)
-      return sambaStatusMake(SAMBA_INVALID,
-                             "%s requires a gradient, but no optimizer trains it; give it to one, "
-                             "or freeze it",
-                             describe(argument->tensor));
-  }
+  for (size_t i = 0; i < trace->arguments.size; ++i)
+    any |= trace->arguments.data[i].tensor->requires_grad;
   if (!any && sambaTraceIsTraining(trace))
     return sambaStatusMake(SAMBA_INVALID, "is trained, but nothing requires a gradient");
   return NULL;

@@ -21,6 +21,8 @@ typedef struct Optimizer {
   const SambaOptimizerKind *kind;
   double values[SAMBA_SETTING_COUNT];
   SambaStringRef group;
+  uint32_t whole; /* the optimizer that it is part of: itself, or the one that it joins */
+  uint32_t parameters;
   MlirValue settings[SAMBA_SETTING_COUNT]; /* argins and constants, made when first asked for */
 } Optimizer;
 
@@ -153,7 +155,27 @@ static SambaStringRef named(Step *step, SambaStringRef of, const char *suffix) {
 
 /* ---- What is trained by what ---- */
 
-static void readOptimizers(Step *step) {
+/* Groups of parameters are one optimizer of one kind, with one bound for the norm. */
+static bool joinOptimizer(Step *step, Optimizer *optimizer, MlirAttribute joins) {
+  uint32_t number = (uint32_t)step->optimizers.size;
+  optimizer->whole = number;
+  if (mlirAttributeIsNull(joins))
+    return true;
+  int64_t whole = mlirIntegerAttrGetValueInt(joins);
+  const Optimizer *other = whole >= 0 && whole < number ? &step->optimizers.data[whole] : NULL;
+  double *norm = &optimizer->values[SAMBA_SETTING_MAX_GRAD_NORM];
+  if (!other || other->whole != whole || other->kind != optimizer->kind ||
+      (*norm > 0 && *norm != other->values[SAMBA_SETTING_MAX_GRAD_NORM]))
+    return sambaEmitOpError(step->interface.function,
+                            "samba.optimizers: number %u joins %lld; it may join an earlier one "
+                            "that joins none, of its kind, with the same max_grad_norm",
+                            number, (long long)whole);
+  optimizer->whole = (uint32_t)whole;
+  *norm = other->values[SAMBA_SETTING_MAX_GRAD_NORM];
+  return true;
+}
+
+static bool readOptimizers(Step *step) {
   MlirAttribute list =
       sambaOperationAttribute(step->interface.function, SAMBA_OPTIMIZERS_ATTRIBUTE);
   for (intptr_t i = 0; !mlirAttributeIsNull(list) && i < mlirArrayAttrGetNumElements(list); ++i) {
@@ -171,20 +193,24 @@ static void readOptimizers(Step *step) {
                                      : (double)mlirIntegerAttrGetValueInt(value);
     }
     optimizer.group = sambaInterfaceText(body, "group");
+    if (!joinOptimizer(step, &optimizer, sambaDictionaryFind(body, "joins")))
+      return false;
     sambaArrayAppend(&step->optimizers, optimizer);
   }
+  return true;
 }
 
-/* An input has a gradient, but no optimizer changes it. */
-static bool findOptimizer(const Step *step, MlirAttribute argument, Parameter *parameter) {
-  bool is_input = sambaStringRefEqualC(sambaInterfaceText(argument, SAMBA_KIND_ATTRIBUTE), "input");
+/* An input, or a weight that names no optimizer, has a gradient, but nothing changes it. */
+static bool findOptimizer(Step *step, MlirAttribute argument, Parameter *parameter) {
   MlirAttribute number = sambaDictionaryFind(argument, SAMBA_OPTIMIZER_ATTRIBUTE);
-  parameter->optimizer = is_input || !step->optimizers.size ? SAMBA_NO_INDEX : 0;
-  if (is_input || mlirAttributeIsNull(number))
+  parameter->optimizer = SAMBA_NO_INDEX;
+  if (mlirAttributeIsNull(number))
     return true;
   parameter->optimizer = (uint32_t)mlirIntegerAttrGetValueInt(number);
-  if (parameter->optimizer < step->optimizers.size)
+  if (parameter->optimizer < step->optimizers.size) {
+    ++step->optimizers.data[parameter->optimizer].parameters;
     return true;
+  }
   return sambaEmitOpError(
       step->interface.function, "argument '%.*s' names optimizer %u, but samba.optimizers has %zu",
       SAMBA_STRING_ARGS(parameter->name), parameter->optimizer, step->optimizers.size);
@@ -209,6 +235,13 @@ static bool findParameters(Step *step) {
     sambaStatusFree(sambaTensorTypeFromMlir(mlirValueGetType(parameter.gradient), &parameter.type));
     sambaArrayAppend(&step->parameters, parameter);
   }
+
+  for (uint32_t i = 0; i < step->optimizers.size; ++i)
+    if (!step->optimizers.data[i].parameters)
+      return sambaEmitOpError(interface->function,
+                              "optimizer %u (%s) trains nothing: no argument with a gradient says "
+                              "samba.optimizer = %u",
+                              i, step->optimizers.data[i].kind->name, i);
   return true;
 }
 
@@ -253,16 +286,22 @@ static MlirValue buildSquares(Step *step, MlirValue x) {
                     buildBinary(step, "GRADNORM", "samba.mul", x, x));
 }
 
+/* Is the parameter of that optimizer, in whichever of its groups? */
+static bool isOf(const Step *step, const Parameter *parameter, uint32_t whole) {
+  return parameter->optimizer != SAMBA_NO_INDEX &&
+         step->optimizers.data[parameter->optimizer].whole == whole;
+}
+
 /* Gradients times min(1, max / (norm + 1e-6)), the norm over all parameters of the optimizer. */
 static void clipGradients(Step *step, uint32_t index) {
   double most = step->optimizers.data[index].values[SAMBA_SETTING_MAX_GRAD_NORM];
   const char *phase = "GRADNORM";
   MlirValue squares = {NULL};
-  if (most <= 0)
+  if (most <= 0 || step->optimizers.data[index].whole != index)
     return;
 
   for (size_t i = 0; i < step->parameters.size; ++i) {
-    if (step->parameters.data[i].optimizer != index)
+    if (!isOf(step, &step->parameters.data[i], index))
       continue;
     MlirValue one = buildSquares(step, step->parameters.data[i].gradient);
     squares = squares.ptr ? buildBinary(step, phase, "samba.add", squares, one) : one;
@@ -280,7 +319,7 @@ static void clipGradients(Step *step, uint32_t index) {
                       buildScalar(step, step->terminator, phase, SAMBA_DTYPE_F32, 1));
   for (size_t i = 0; i < step->parameters.size; ++i) {
     Parameter *parameter = &step->parameters.data[i];
-    if (parameter->optimizer != index)
+    if (!isOf(step, parameter, index))
       continue;
     MlirValue scaled =
         buildBinary(step, phase, "samba.mul",
@@ -420,8 +459,7 @@ static bool addToFunction(MlirOperation function) {
   bool accumulate = isAccumulating(function);
 
   sambaInterfaceRead(function, &step->interface);
-  readOptimizers(step);
-  bool fine = findParameters(step);
+  bool fine = readOptimizers(step) && findParameters(step);
   if (fine) {
     addGradientMemory(step, accumulate);
     for (uint32_t i = 0; i < step->optimizers.size; ++i)

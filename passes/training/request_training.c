@@ -202,6 +202,17 @@ static bool markLosses(Request *request) {
 
 /* ---- What is trained ---- */
 
+/* Is it the name of numbers that operators have taken in? They have no gradient anyway. */
+static bool isConstant(const Request *request, SambaStringRef name) {
+  MlirAttribute names =
+      sambaOperationAttribute(request->interface.function, SAMBA_CONSTANTS_ATTRIBUTE);
+  for (intptr_t i = 0; !mlirAttributeIsNull(names) && i < mlirArrayAttrGetNumElements(names); ++i)
+    if (sambaStringRefEqual(
+            sambaFromMlir(mlirStringAttrGetValue(mlirArrayAttrGetElement(names, i))), name))
+      return true;
+  return false;
+}
+
 static bool freeze(Request *request) {
   SambaStringRef names = request->frozen, name;
   while (takeName(&names, &name)) {
@@ -211,6 +222,8 @@ static bool freeze(Request *request) {
            !(isKind(interface->arguments.data[i], "weight") &&
              sambaStringRefEqual(nameOf(interface->arguments.data[i]), name)))
       ++i;
+    if (i == interface->arguments.size && isConstant(request, name))
+      continue;
     if (i == interface->arguments.size)
       return sambaEmitOpError(interface->function,
                               "there is no weight '%.*s' to freeze; weights are %s",
@@ -221,8 +234,8 @@ static bool freeze(Request *request) {
   return true;
 }
 
-/* Every float weight, unless it says otherwise. */
-static void markTrainable(Request *request) {
+/* Every float weight, unless it says otherwise; the optimizer that was asked for trains it. */
+static void markTrainable(Request *request, bool has_optimizer) {
   SambaInterface *interface = &request->interface;
   MlirBlock body = sambaBodyOf(interface->function);
   for (size_t i = 0; i < interface->arguments.size; ++i) {
@@ -231,6 +244,11 @@ static void markTrainable(Request *request) {
         mlirAttributeIsNull(sambaDictionaryFind(*dictionary, SAMBA_REQUIRES_GRAD_ATTRIBUTE)))
       sambaInterfaceSet(dictionary, SAMBA_REQUIRES_GRAD_ATTRIBUTE,
                         mlirBoolAttrGet(contextOf(request), 1));
+    MlirAttribute trained = sambaDictionaryFind(*dictionary, SAMBA_REQUIRES_GRAD_ATTRIBUTE);
+    if (has_optimizer && isKind(*dictionary, "weight") && !mlirAttributeIsNull(trained) &&
+        mlirBoolAttrGetValue(trained))
+      sambaInterfaceSet(dictionary, SAMBA_OPTIMIZER_ATTRIBUTE,
+                        mlirIntegerAttrGet(mlirIntegerTypeGet(contextOf(request), 64), 0));
   }
 }
 
@@ -394,6 +412,7 @@ static void setMode(Request *request, bool accumulate) {
   MlirNamedAttribute mode = sambaNamedAttribute(context, "mode", text(request, "training"));
   mlirOperationSetAttributeByName(function, sambaMlirString(SAMBA_GRAPH_ATTRIBUTE),
                                   mlirDictionaryAttrGet(context, 1, &mode));
+  mlirOperationRemoveAttributeByName(function, sambaMlirString(SAMBA_CONSTANTS_ATTRIBUTE));
   if (accumulate)
     mlirOperationSetAttributeByName(function, sambaMlirString(SAMBA_ACCUMULATE_ATTRIBUTE),
                                     mlirBoolAttrGet(context, 1));
@@ -417,7 +436,7 @@ bool sambaRequestTraining(MlirOperation module, const char *loss, const char *op
     bool fine = markLosses(&request) && freeze(&request) &&
                 (!optimizer[0] || setOptimizer(&request, sambaStringRef(optimizer)));
     if (fine) {
-      markTrainable(&request);
+      markTrainable(&request, optimizer[0]);
       bindLayerHyperparameters(&request);
       setMode(&request, sums);
       sambaInterfaceWrite(&request.interface);

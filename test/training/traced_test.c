@@ -157,6 +157,32 @@ static void s022TwoOptimizers(void **state) {
   sambaSessionClose(session);
 }
 
+/* D7: the norm is over all groups of an optimizer. A parameter in no optimizer has its gradient,
+ * which nothing clips, and stays as it is. */
+static void groupsAreClippedTogether(void **state) {
+  (void)state;
+  static const float along_a[] = {3, 0, 0}, along_b[] = {0, 4, 0};
+  SambaTrace *trace = sambaTraceCreateInContext(context, "g");
+  SambaTraceValue *a = vector(trace, "a", numbers), *b = vector(trace, "b", numbers);
+  SambaTraceValue *alone = vector(trace, "alone", numbers);
+  SambaTraceValue *c = sambaTraceSetRequiresGrad(vector(trace, "c", along_a), false);
+  SambaTraceValue *d = sambaTraceSetRequiresGrad(vector(trace, "d", along_b), false);
+  SambaTraceValue *sum = sambaAdd(sambaAdd(sambaMul(a, c), sambaMul(b, d)), alone);
+  sambaTraceLoss(trace, "loss", sambaSum(sum, 0, NULL, false));
+  sambaTraceAddOptimizer(trace, "adamw,lr=0.5,max_grad_norm=1", "", 1, &a);
+  sambaTraceAddParameterGroup(trace, "adamw,lr=0.25", "", 1, &b);
+  SambaSession *session = openTrace(trace, false);
+
+  run(session); /* the norm is 5; the first step of AdamW is the learning rate */
+  holds(session, "a__grad", 3, (double[]){3 / 5.000001, 0, 0});
+  holds(session, "b__grad", 3, (double[]){0, 4 / 5.000001, 0});
+  holds(session, "alone__grad", 3, (double[]){1, 1, 1});
+  holds(session, "a", 3, (double[]){0.5, 2, -3});
+  holds(session, "b", 3, (double[]){1, 1.75, -3});
+  holds(session, "alone", 3, (double[]){1, 2, -3});
+  sambaSessionClose(session);
+}
+
 /* U015: with results o, l0 and l1 the losses are those that were selected; without a selection the
  * float results on which no other depends. */
 static void u015Losses(void **state) {
@@ -298,13 +324,10 @@ static void s003KnowsItsModel(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(n033Detach),
-      cmocka_unit_test(t052GradientOfInput),
-      cmocka_unit_test(s022TwoOptimizers),
-      cmocka_unit_test(u015Losses),
-      cmocka_unit_test(batchNormKeepsStatistics),
-      cmocka_unit_test(dropoutDraws),
-      cmocka_unit_test(s003KnowsItsModel),
+      cmocka_unit_test(n033Detach),        cmocka_unit_test(t052GradientOfInput),
+      cmocka_unit_test(s022TwoOptimizers), cmocka_unit_test(groupsAreClippedTogether),
+      cmocka_unit_test(u015Losses),        cmocka_unit_test(batchNormKeepsStatistics),
+      cmocka_unit_test(dropoutDraws),      cmocka_unit_test(s003KnowsItsModel),
   };
   return cmocka_run_group_tests(tests, setUp, tearDown);
 }

@@ -376,11 +376,12 @@ static PyObject *selectLosses(PyObject *self, PyObject *indices) {
   return answerTrace(self);
 }
 
-/* optimizer(settings, prefix, weights) */
+/* optimizer(settings, prefix, weights, joins=False) */
 static PyObject *addOptimizer(PyObject *self, PyObject *arguments) {
   const char *settings, *prefix;
   PyObject *weights;
-  if (!PyArg_ParseTuple(arguments, "ssO", &settings, &prefix, &weights))
+  int joins = 0;
+  if (!PyArg_ParseTuple(arguments, "ssO|p", &settings, &prefix, &weights, &joins))
     return NULL;
   Py_ssize_t size = PySequence_Size(weights);
   if (size < 0)
@@ -397,7 +398,9 @@ static PyObject *addOptimizer(PyObject *self, PyObject *arguments) {
       PyErr_Format(PyExc_TypeError, "%R is no value of this trace", item);
     Py_XDECREF(item);
   }
-  if (fine)
+  if (fine && joins)
+    sambaTraceAddParameterGroup(traceOf(self)->trace, settings, prefix, (uint32_t)size, values);
+  else if (fine)
     sambaTraceAddOptimizer(traceOf(self)->trace, settings, prefix, (uint32_t)size, values);
   free(values);
   return fine ? answerTrace(self) : NULL;
@@ -473,7 +476,7 @@ static PyMethodDef traceMethods[] = {
     {"update", addUpdate, METH_VARARGS, "update(argument, value)"},
     {"result", addResult, METH_VARARGS, "result(name, kind, value)"},
     {"select_losses", selectLosses, METH_O, "select_losses(indices)"},
-    {"optimizer", addOptimizer, METH_VARARGS, "optimizer(settings, prefix, weights)"},
+    {"optimizer", addOptimizer, METH_VARARGS, "optimizer(settings, prefix, weights, joins=False)"},
     {"accumulate_gradients", accumulate, METH_NOARGS, "gradients are summed until ZEROGRAD"},
     {"record", getRecord, METH_NOARGS, "what was traced, as text"},
     {"compile", compile, METH_VARARGS, "compile(path, options, notes, explain=False)"},

@@ -110,6 +110,13 @@ static const char *checkGraphs(const Site *site, MlirAttribute value) {
     fits = mlirAttributeIsAFlatSymbolRef(mlirArrayAttrGetElement(value, i));
   return fits ? NULL : "a list of functions, [@forward]";
 }
+static const char *checkConstants(const Site *site, MlirAttribute value) {
+  (void)site;
+  bool fits = mlirAttributeIsAArray(value);
+  for (intptr_t i = 0; fits && i < mlirArrayAttrGetNumElements(value); ++i)
+    fits = mlirAttributeIsAString(mlirArrayAttrGetElement(value, i));
+  return fits ? NULL : "a list of names";
+}
 static const char *checkNames(const Site *site, MlirAttribute value) {
   bool fits = mlirAttributeIsAArray(value) &&
               (!mlirTypeIsAShaped(site->type) ||
@@ -153,6 +160,7 @@ static const struct {
     {SAMBA_OPTIMIZER_ATTRIBUTE, onArgument, checkNumber},
     {SAMBA_OPTIMIZERS_ATTRIBUTE, onOperation, checkOptimizers},
     {SAMBA_ACCUMULATE_ATTRIBUTE, onOperation, checkFlag},
+    {SAMBA_CONSTANTS_ATTRIBUTE, onOperation, checkConstants},
     {SAMBA_GRAPH_ATTRIBUTE, onOperation, checkGraph},
     {SAMBA_GRAPHS_ATTRIBUTE, onOperation, checkGraphs},
 };
@@ -484,7 +492,7 @@ static SambaStatus checkArginBody(SambaStringRef head, MlirAttribute body) {
 }
 
 /* #samba.optimizer<"sgd", lr = 0.1, momentum = 0.9>; `group` stands before the names of its
- * hyperparameters. */
+ * hyperparameters, `joins` is the number of the one whose further parameters it trains. */
 static SambaStatus checkOptimizer(SambaStringRef head, MlirAttribute body) {
   const SambaOptimizerKind *kind = sambaOptimizerFind(head);
   double values[SAMBA_SETTING_COUNT];
@@ -496,6 +504,8 @@ static SambaStatus checkOptimizer(SambaStringRef head, MlirAttribute body) {
     MlirNamedAttribute entry = mlirDictionaryAttrGetElement(body, i);
     SambaStringRef name = sambaFromMlir(mlirIdentifierStr(entry.name));
     if (sambaStringRefEqualC(name, "group") && mlirAttributeIsAString(entry.attribute))
+      continue;
+    if (sambaStringRefEqualC(name, "joins") && isInteger(entry.attribute))
       continue;
     if (!mlirAttributeIsAFloat(entry.attribute) && !isInteger(entry.attribute))
       return sambaStatusMake(SAMBA_INVALID, "#samba.optimizer: '%.*s' must be a number",

@@ -57,10 +57,16 @@ SAMBA_EXPORT SambaTraceValue *sambaTraceDropout(SambaTraceValue *x, double p);
  * gradient when the graph is finished stays as it is. `prefix` stands before the names of the
  * hyperparameters: "head." makes head.lr. Optimizers of one prefix get their numbers behind it,
  * optimizer_0.lr and optimizer_1.lr, so that each has hyperparameters of its own and `lr` sets all.
- * A group of parameters is one optimizer. */
+ * A weight that requires a gradient and has no optimizer gets its gradient, and stays as it is. */
 SAMBA_EXPORT void sambaTraceAddOptimizer(SambaTrace *trace, const char *settings,
                                          const char *prefix, uint32_t count,
                                          SambaTraceValue *const *parameters);
+/* More parameters of the optimizer that was added last, with settings and hyperparameters of their
+ * own. The kind is the same. max_grad_norm belongs to the whole optimizer, and so is the same or
+ * not given: the norm is over the gradients of all its groups. */
+SAMBA_EXPORT void sambaTraceAddParameterGroup(SambaTrace *trace, const char *settings,
+                                              const char *prefix, uint32_t count,
+                                              SambaTraceValue *const *parameters);
 /* Gradients are summed over launches of BCKWD until ZEROGRAD, for micro-batches. */
 SAMBA_EXPORT void sambaTraceAccumulateGradients(SambaTrace *trace);
 

@@ -154,6 +154,15 @@ static SambaStatus declareResults(SambaImporter *importer) {
   return NULL;
 }
 
+/* Initializers that became part of operators: whoever freezes weights may name them too. */
+static void nameConstants(SambaImporter *importer) {
+  for (size_t i = 0; i < importer->values.size; ++i) {
+    const SambaOnnxValue *value = &importer->values.data[i];
+    if (value->initializer && value->name.size && !(value->tensor && value->tensor->kind.size))
+      sambaTraceNameConstant(importer->trace, value->name);
+  }
+}
+
 static SambaStatus importModel(SambaImporter *importer, const SambaOnnxImportOptions *options) {
   SambaOnnxInputOptions inputs;
   SAMBA_RETURN_IF_ERROR(readModel(importer));
@@ -164,7 +173,10 @@ static SambaStatus importModel(SambaImporter *importer, const SambaOnnxImportOpt
     return NULL;
   SAMBA_RETURN_IF_ERROR(declareOutputs(importer));
   SAMBA_RETURN_IF_ERROR(importNodes(importer));
-  return declareResults(importer);
+  SAMBA_RETURN_IF_ERROR(declareResults(importer));
+  if (importer->trains)
+    nameConstants(importer);
+  return NULL;
 }
 
 SambaStatus sambaOnnxImportModel(MlirContext context, const char *path,

@@ -273,11 +273,33 @@ static void s022SeveralOptimizers(void **state) {
   assert_string_equal(record.lines[record.line_count - 1],
                       "optimizer \"optimizer_1.\" = sgd(%2) {nesterov = 0}");
   SambaText text = finish(model.trace);
-  has(&text, "samba.name = \"a\", samba.requires_grad = true}");
+  has(&text, "samba.name = \"a\", samba.optimizer = 0 : i64, samba.requires_grad = true}");
   has(&text, "samba.name = \"b\", samba.optimizer = 1 : i64, samba.requires_grad = true}");
   has(&text, "samba.name = \"frozen\", samba.requires_grad = false}");
   has(&text, "#samba.optimizer<\"sgd\", group = \"optimizer_0.\", lr = 1.000000e-01");
   has(&text, "#samba.optimizer<\"sgd\", group = \"optimizer_1.\", lr = 2.000000e-01");
+  sambaTextFree(&text);
+}
+
+/* D7: groups of parameters are one optimizer. A weight in none has no number. */
+static void s022GroupsOfParameters(void **state) {
+  (void)state;
+  Model model = traceModel();
+  SambaTraceValue *alone = weight(model.trace, "alone");
+  sambaTraceSetRequiresGrad(model.a, true);
+  sambaTraceSetRequiresGrad(model.b, true);
+  sambaTraceSetRequiresGrad(alone, true);
+  sambaTraceLoss(model.trace, "loss", sambaAdd(model.loss, sambaSum(alone, 0, NULL, false)));
+  sambaTraceAddOptimizer(model.trace, "adamw,max_grad_norm=1", "", 1, &model.a);
+  sambaTraceAddParameterGroup(model.trace, "adamw,lr=1", "", 1, &model.b);
+
+  const SambaTraceRecord *record = sambaTraceGetRecord(model.trace);
+  assert_string_equal(record->lines[record->line_count - 1],
+                      "optimizer \"optimizer_1.\" = adamw(%2) {beta1 = 0.9, beta2 = 0.997, eps = "
+                      "1e-08, max_grad_norm = 1} of optimizer 0");
+  SambaText text = finish(model.trace);
+  has(&text, "samba.name = \"alone\", samba.requires_grad = true}");
+  has(&text, "group = \"optimizer_1.\", joins = 0");
   sambaTextFree(&text);
 }
 
@@ -306,12 +328,17 @@ static void s022RefusesOptimizers(void **state) {
   refused(model.trace, "graph g: optimizer 0 (adamw) trains nothing: none of its weights requires "
                        "a gradient");
   model = traceModel();
-  sambaTraceLoss(model.trace, "loss", model.loss);
-  sambaTraceSetRequiresGrad(model.a, true);
-  sambaTraceSetRequiresGrad(model.b, true);
-  sambaTraceAddOptimizer(model.trace, "adamw", "", 1, &model.a);
-  refused(model.trace, "graph g: weight \"b\" requires a gradient, but no optimizer trains it; "
-                       "give it to one, or freeze it");
+  sambaTraceAddParameterGroup(model.trace, "adamw", "", 1, &model.a);
+  refused(model.trace, "optimizer: a parameter group wants an optimizer before it");
+  model = traceModel();
+  sambaTraceAddOptimizer(model.trace, "adamw,max_grad_norm=1", "", 1, &model.a);
+  sambaTraceAddParameterGroup(model.trace, "sgd,lr=1", "", 1, &model.b);
+  refused(model.trace, "optimizer: a parameter group of adamw cannot be sgd");
+  model = traceModel();
+  sambaTraceAddOptimizer(model.trace, "adamw,max_grad_norm=1", "", 1, &model.a);
+  sambaTraceAddParameterGroup(model.trace, "adamw,max_grad_norm=2", "", 1, &model.b);
+  refused(model.trace, "optimizer: a parameter group has max_grad_norm 2, but its optimizer 1; the "
+                       "norm is over all groups");
 }
 
 /* Dropout's rate and seed are hyperparameters with the layer's name. */
@@ -377,9 +404,10 @@ int main(void) {
       cmocka_unit_test(t052RequiresGrad),        cmocka_unit_test(t052RefusesRequiresGrad),
       cmocka_unit_test(inferenceStaysInference), cmocka_unit_test(refusesLosses),
       cmocka_unit_test(u015LossIndices),         cmocka_unit_test(g010Optimizers),
-      cmocka_unit_test(s022SeveralOptimizers),   cmocka_unit_test(s022RefusesOptimizers),
-      cmocka_unit_test(dropoutHasArgins),        cmocka_unit_test(batchNormUpdatesBuffers),
-      cmocka_unit_test(refusesUpdates),          cmocka_unit_test(drawsFirstValues),
+      cmocka_unit_test(s022SeveralOptimizers),   cmocka_unit_test(s022GroupsOfParameters),
+      cmocka_unit_test(s022RefusesOptimizers),   cmocka_unit_test(dropoutHasArgins),
+      cmocka_unit_test(batchNormUpdatesBuffers), cmocka_unit_test(refusesUpdates),
+      cmocka_unit_test(drawsFirstValues),
   };
   return cmocka_run_group_tests(tests, setUp, tearDown);
 }

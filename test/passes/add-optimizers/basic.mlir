@@ -4,7 +4,7 @@
 
 // SGD: the weight and its velocity are written back; the settings are argins (D4: all three).
 // CHECK-LABEL: func.func @sgd
-// CHECK-SAME: %[[W:[a-z0-9]+]]: tensor<2xf32> {samba.name = "w"}
+// CHECK-SAME: %[[W:[a-z0-9]+]]: tensor<2xf32> {samba.name = "w", samba.optimizer = 0 : i64}
 // CHECK-SAME: %[[V:[a-z0-9]+]]: tensor<2xf32> {samba.kind = "optimizer_state", samba.name = "w__velocity", samba.value = dense<0.000000e+00> : tensor<2xf32>}
 // CHECK-SAME: %[[LR:[a-z0-9]+]]: tensor<f32> {samba.argin = #samba.argin<default = 1.000000e-01, group = "lr", kind = "lr", min = 0.000000e+00>, samba.kind = "argin", samba.name = "fast.lr"}
 // CHECK-SAME: samba.name = "fast.momentum"
@@ -15,7 +15,7 @@
 // CHECK: %[[G:.*]] = samba.exp
 // CHECK: %[[NEW:.*]], %[[V1:.*]] = samba.momentum_update %[[W]], %[[G]], %[[V]], %[[LR]], %{{.*}} {nesterov = true, samba.phase = "OPT"}
 // CHECK: return %[[G]], %[[NEW]], %[[V1]]
-func.func @sgd(%w: tensor<2xf32> {samba.name = "w"})
+func.func @sgd(%w: tensor<2xf32> {samba.name = "w", samba.optimizer = 0})
     -> (tensor<2xf32> {samba.name = "w__grad", samba.kind = "gradient", samba.grad_of = "w"})
     attributes {samba.optimizers = [#samba.optimizer<"sgd", group = "fast.", lr = 0.1, nesterov = 1>]} {
   %g = samba.exp %w {samba.phase = "BCKWD"} : tensor<2xf32>
@@ -32,7 +32,7 @@ func.func @sgd(%w: tensor<2xf32> {samba.name = "w"})
 // CHECK-SAME: tensor<i64> {samba.kind = "update", samba.name = "OPT__step", samba.region = "OPT__step"}
 // CHECK: %[[T:.*]] = samba.add %{{.*}}, %{{.*}} {samba.phase = "OPT"} : tensor<i64>, tensor<i64>
 // CHECK: samba.adamw_update %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[T]], %{{.*}} {beta1 = {{.*}}, beta2 = {{.*}}, eps = {{.*}}, samba.phase = "OPT"}
-func.func @adamw(%w: tensor<2xf32> {samba.name = "w"})
+func.func @adamw(%w: tensor<2xf32> {samba.name = "w", samba.optimizer = 0})
     -> (tensor<2xf32> {samba.name = "w__grad", samba.kind = "gradient", samba.grad_of = "w"})
     attributes {samba.optimizers = [#samba.optimizer<"adamw", lr = 0.1>]} {
   %g = samba.exp %w {samba.phase = "BCKWD"} : tensor<2xf32>
@@ -45,7 +45,7 @@ func.func @adamw(%w: tensor<2xf32> {samba.name = "w"})
 // CHECK-LABEL: func.func @two
 // CHECK: samba.momentum_update
 // CHECK: samba.adamw_update
-func.func @two(%w: tensor<2xf32> {samba.name = "w"}, %v: tensor<2xf32> {samba.name = "v", samba.optimizer = 1})
+func.func @two(%w: tensor<2xf32> {samba.name = "w", samba.optimizer = 0}, %v: tensor<2xf32> {samba.name = "v", samba.optimizer = 1})
     -> (tensor<2xf32> {samba.name = "w__grad", samba.kind = "gradient", samba.grad_of = "w"},
         tensor<2xf32> {samba.name = "v__grad", samba.kind = "gradient", samba.grad_of = "v"})
     attributes {samba.optimizers = [#samba.optimizer<"sgd", group = "a.", lr = 0.1>, #samba.optimizer<"adamw", group = "b.", lr = 0.2>]} {
@@ -62,11 +62,50 @@ func.func @two(%w: tensor<2xf32> {samba.name = "w"}, %v: tensor<2xf32> {samba.na
 // CHECK-COUNT-1: samba.momentum_update
 // CHECK-NOT: samba.momentum_update
 // CHECK: return
-func.func @input(%x: tensor<2xf32> {samba.name = "x", samba.kind = "input", samba.requires_grad = true}, %w: tensor<2xf32> {samba.name = "w", samba.requires_grad = true})
+func.func @input(%x: tensor<2xf32> {samba.name = "x", samba.kind = "input", samba.requires_grad = true}, %w: tensor<2xf32> {samba.name = "w", samba.optimizer = 0, samba.requires_grad = true})
     -> (tensor<2xf32> {samba.name = "x__grad", samba.kind = "gradient", samba.grad_of = "x"},
         tensor<2xf32> {samba.name = "w__grad", samba.kind = "gradient", samba.grad_of = "w"})
     attributes {samba.optimizers = [#samba.optimizer<"sgd", lr = 0.1>]} {
   %g = samba.exp %w {samba.phase = "BCKWD"} : tensor<2xf32>
   %h = samba.exp %x {samba.phase = "BCKWD"} : tensor<2xf32>
+  return %g, %h : tensor<2xf32>, tensor<2xf32>
+}
+
+// -----
+
+// D7: groups that join an optimizer are clipped by one norm; each has hyperparameters of its own.
+// CHECK-LABEL: func.func @groups
+// CHECK-SAME: samba.name = "a.lr"
+// CHECK-SAME: samba.name = "b.lr"
+// CHECK: %[[W:.*]] = samba.contiguous {{.*}}samba.region = "w__grad"
+// CHECK: %[[V:.*]] = samba.contiguous {{.*}}samba.region = "v__grad"
+// CHECK: %[[SHARE:.*]] = samba.minimum {{.*}}GRADNORM
+// CHECK: samba.mul %[[W]], %[[SHARE]]
+// CHECK: samba.mul %[[V]], %[[SHARE]]
+// CHECK-NOT: samba.minimum
+// CHECK: return
+func.func @groups(%w: tensor<2xf32> {samba.name = "w", samba.optimizer = 0}, %v: tensor<2xf32> {samba.name = "v", samba.optimizer = 1})
+    -> (tensor<2xf32> {samba.name = "w__grad", samba.kind = "gradient", samba.grad_of = "w"},
+        tensor<2xf32> {samba.name = "v__grad", samba.kind = "gradient", samba.grad_of = "v"})
+    attributes {samba.optimizers = [#samba.optimizer<"adamw", group = "a.", max_grad_norm = 1>, #samba.optimizer<"adamw", group = "b.", joins = 0>]} {
+  %g = samba.exp %w {samba.phase = "BCKWD"} : tensor<2xf32>
+  %h = samba.exp %v {samba.phase = "BCKWD"} : tensor<2xf32>
+  return %g, %h : tensor<2xf32>, tensor<2xf32>
+}
+
+// -----
+
+// A weight that names no optimizer has its gradient only.
+// CHECK-LABEL: func.func @alone
+// CHECK-NOT: w__velocity
+// CHECK-COUNT-1: samba.momentum_update
+// CHECK-NOT: samba.momentum_update
+// CHECK: return
+func.func @alone(%w: tensor<2xf32> {samba.name = "w", samba.kind = "weight", samba.requires_grad = true}, %v: tensor<2xf32> {samba.name = "v", samba.kind = "weight", samba.optimizer = 0, samba.requires_grad = true})
+    -> (tensor<2xf32> {samba.name = "w__grad", samba.kind = "gradient", samba.grad_of = "w"},
+        tensor<2xf32> {samba.name = "v__grad", samba.kind = "gradient", samba.grad_of = "v"})
+    attributes {samba.optimizers = [#samba.optimizer<"sgd", lr = 0.1>]} {
+  %g = samba.exp %w {samba.phase = "BCKWD"} : tensor<2xf32>
+  %h = samba.exp %v {samba.phase = "BCKWD"} : tensor<2xf32>
   return %g, %h : tensor<2xf32>, tensor<2xf32>
 }

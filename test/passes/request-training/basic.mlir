@@ -4,7 +4,7 @@
 // their value (S073); what batch_norm_training updates is a buffer.
 // CHECK-LABEL: func.func @layers
 // CHECK-SAME: samba.name = "x"}
-// CHECK-SAME: samba.name = "w", samba.requires_grad = true
+// CHECK-SAME: samba.name = "w", samba.optimizer = 0 : i64, samba.requires_grad = true
 // CHECK-SAME: samba.name = "table", samba.requires_grad = false
 // CHECK-SAME: samba.kind = "buffer", samba.name = "bn.mean"}
 // CHECK-SAME: samba.kind = "buffer", samba.name = "bn.variance"}

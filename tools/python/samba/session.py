@@ -257,6 +257,7 @@ def add_losses(tracer, loss_indices):
 
 def add_optimizers(tracer, optimizers):
     for optimizer in optimizers:
+        joins = False  # the groups of an optimizer are clipped together
         for group in optimizer.groups():
             weights = [
                 tracer.originals[id(p)]
@@ -264,7 +265,8 @@ def add_optimizers(tracer, optimizers):
                 if id(p) in tracer.originals and p.requires_grad
             ]
             if weights:
-                tracer.trace.optimizer(settings_text(group), group["prefix"], weights)
+                tracer.trace.optimizer(settings_text(group), group["prefix"], weights, joins)
+                joins = True
 
 
 def settings_text(group):
