@@ -382,32 +382,20 @@ class SambaSession(LazyParameters, SessionExtras):
         if inference:
             optimizers = []
         trains = bool(optimizers) or loss_indices is not None and not inference
-<<<<<<< HEAD
         path = pef_path(name, model, known)
+        options = compiler_options(known, trains, io_host_memory)
         with Progress(f"compile {os.path.basename(path)}") as progress:
             progress.part("tracing")
             traced = self._trace(model, inputs, optimizers, loss_indices, name, trains, inference)
+            if known.get("accumulate_gradients"):
+                traced.trace.accumulate_gradients()
             progress.part("compiling")
-            self._compile(traced, path, compiler_options(known, trains, io_host_memory), known)
-        self.diagnostics = self._compiler().diagnostics()
-        model.output_tensors = tuple(traced.outputs)
-        return path
-
-    def _compile(self, traced, path, options, known):
-        """Writes the PEF; an error has the compiler's notes."""
-=======
-        traced = self._trace(model, inputs, optimizers, loss_indices, name, trains, inference)
-        if known.get("accumulate_gradients"):
-            traced.trace.accumulate_gradients()
-        path = pef_path(name, model, known)
-        options = compiler_options(known, trains, io_host_memory)
-        self._write_pef(lambda: traced.trace.compile(path, options, notes(known)), path)
+            self._write_pef(lambda: traced.trace.compile(path, options, notes(known)), path)
         model.output_tensors = tuple(traced.outputs)
         return path
 
     def _write_pef(self, compile, path):
         """Calls the compiler; an error has all that it said."""
->>>>>>> ee62bd4 (Python: ONNX models in compile and trace_graph; tests of PEFs and sections)
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         try:
             compile()
@@ -418,8 +406,6 @@ class SambaSession(LazyParameters, SessionExtras):
             if errors:
                 raise type(error)("\n".join([str(error)] + errors[1:])) from None
             raise
-<<<<<<< HEAD
-=======
         self.diagnostics = self._compiler().diagnostics()
 
     def _compile_onnx(self, model, optimizers, name, io_host_memory, known):
@@ -432,12 +418,12 @@ class SambaSession(LazyParameters, SessionExtras):
             )
         path = pef_path(name or onnx.name_of(model), model, known)
         options = compiler_options(known, False, io_host_memory)
-        with onnx.as_file(model) as file:
+        with onnx.as_file(model) as file, Progress(f"compile {os.path.basename(path)}") as progress:
+            progress.part("compiling")
             self._write_pef(
                 lambda: self._compiler().compile_onnx(file, path, options, notes(known)), path
             )
         return path
->>>>>>> ee62bd4 (Python: ONNX models in compile and trace_graph; tests of PEFs and sections)
 
     def _load_onnx(self, model):
         """trace_graph of an ONNX model: nothing is left to send."""
