@@ -74,7 +74,7 @@ static uint32_t waysOf(const SambaCodegen *codegen, const SambaTileBox *slot) {
   return ways;
 }
 
-static void addOperand(const SambaCodegen *codegen, SambaGroupPlan *plan, uint32_t i, AgUses *uses,
+static void addOperand(SambaCodegen *codegen, SambaGroupPlan *plan, uint32_t i, AgUses *uses,
                        int64_t *total) {
   const SambaTileNest *nest = &plan->nest;
   const SambaGroup *group = nest->group;
@@ -100,21 +100,23 @@ static void addOperand(const SambaCodegen *codegen, SambaGroupPlan *plan, uint32
     sambaTileNestSlotBox(nest, i, &box);
   int64_t slots =
       sambaTileNestTrips(nest, level) * (direct ? 1 : sambaTileNestSpread(nest, i, &position));
+  SambaTileNest *loads = SAMBA_ARENA_NEW(&codegen->scratch, SambaTileNest);
+  sambaTileNestOfLoads(nest, i, loads);
   AgUse use = {.ranges = &plan->loads[i],
                .ways = &plan->ways[i],
                .tensor = map->tensor,
-               .nest = nest,
-               .mask = sambaCopyMask(nest, i) & ~sambaTileNestJoined(nest, i),
-               .sources = sambaTileNestLoadedSources(nest, i)};
+               .nest = loads,
+               .mask = sambaCopyMask(loads, i),
+               .sources = sambaTileNestSources(loads, i)};
   use.most_ranges = use.sources;
   use.most_ways = direct ? 1 : waysOf(codegen, &box);
   use.first_bytes =
       (double)box.elements * use.sources * sambaDTypeBytes(sambaTileNestDType(nest, i));
   use.bytes = use.first_bytes * (double)slots;
   SambaCopyRange whole;
-  sambaCutCopies(nest, use.mask, 1, &whole);
+  sambaCutCopies(loads, use.mask, 1, &whole);
   if (!direct && sambaTileNestSpread(nest, i, &position) == 1 &&
-      sambaStagedSourceDim(nest, i, &box, &whole) != SAMBA_NO_INDEX) {
+      sambaStagedSourceDim(loads, i, &box, &whole) != SAMBA_NO_INDEX) {
     use.most_ranges = (use.sources + 1) / 2; /* at least two copies per row */
     int64_t row = box.size[box.rank - 1] * sambaDTypeBytes(sambaTileNestDType(nest, i));
     int64_t run = 1;

@@ -54,8 +54,9 @@ static void readBuffered(SambaCodegen *codegen, uint32_t g, uint32_t operand,
 
 typedef struct Source { /* of one operand in memory */
   uint32_t group, operand;
-  uint32_t mask;   /* dimensions whose copies have buffers of their own, as bits */
-  uint32_t joined; /* those of them whose copies are loaded together */
+  SambaTileSharing sharing;
+  SambaTileNest buffers; /* its copies are the buffers */
+  SambaTileNest loads;   /* its copies are loaded apart */
   uint32_t spread,
       spread_at;  /* buffers of each source, one per iteration of the loop at that position */
   uint32_t level; /* a slot per iteration of the loops before it */
@@ -106,19 +107,31 @@ static void setBufferWrites(SambaCodegen *codegen, const Source *source, const S
 static void moveToCopy(const SambaTileNest *nest, const Source *source, uint32_t index,
                        SambaWalk *walk) {
   const SambaStageOperand *map = &nest->group->operands[source->operand].map;
+  uint32_t mask = sambaCopyMask(nest, source->operand);
+
   for (uint32_t dim = nest->group->dim_count; dim-- > 0;) {
-    if (!(source->mask >> dim & 1))
+    if (!(mask >> dim & 1))
       continue;
     int64_t copy = index % nest->unroll[dim];
     index /= nest->unroll[dim];
-    for (uint32_t axis = 0; axis < source->slot.rank && source->joined >> dim & 1; ++axis)
+    if (dim == source->sharing.paired)
+      copy %= 2;
+    else if (!(source->sharing.joined >> dim & 1))
+      continue;
+    for (uint32_t axis = 0; axis < source->slot.rank; ++axis)
       walk->axis_start[axis] += map->axes[axis].coefficients[dim] * copy * nest->copy_step[dim];
   }
 }
 
-/* A buffer for one source: filled slot by slot, read token by token. */
+/* Read ports of each buffer. */
+static uint32_t readersOf(const Source *source) {
+  return source->sharing.paired == SAMBA_NO_INDEX ? 1 : 2;
+}
+
+/* A buffer for one source or two: filled slot by slot, read token by token. */
 static SambaStatus addBuffer(SambaCodegen *codegen, const Source *source, uint32_t number,
                              uint32_t *out_unit) {
+  uint32_t readers = readersOf(source);
   const SambaGroupPlan *plan = &codegen->plans[source->group];
   const SambaTileNest *nest = &plan->nest;
   const SambaGroup *group = nest->group;
@@ -130,9 +143,9 @@ static SambaStatus addBuffer(SambaCodegen *codegen, const Source *source, uint32
       sambaArenaFormat(codegen->arena, "%s.in%u.buffer%u", plan->prefix, source->operand, number);
   SAMBA_RETURN_IF_ERROR(
       sambaCheckBufferBytes(codegen, name, (uint64_t)source->slot.elements, dtype, depth));
-  *out_unit = sambaAssemblyAddUnit(&codegen->assembly, SAMBA_UNIT_BUFFER, name,
-                                   sambaCodegenLayer(codegen, group),
-                                   source->staged_dim == SAMBA_NO_INDEX ? source->ways : 1, 1);
+  *out_unit = sambaAssemblyAddUnit(
+      &codegen->assembly, SAMBA_UNIT_BUFFER, name, sambaCodegenLayer(codegen, group),
+      source->staged_dim == SAMBA_NO_INDEX ? source->ways : 1, readers);
   SambaUnit *unit = sambaAssemblyUnit(&codegen->assembly, *out_unit);
 
   unit->buffer.slot_count = depth;
@@ -153,14 +166,15 @@ static SambaStatus addBuffer(SambaCodegen *codegen, const Source *source, uint32
   sambaTileNestBox(nest, source->operand, group->dim_count, &token);
   if (group->copy)
     memset(token.low, 0, sizeof token.low); /* points start at the map'source own value */
-  sambaWalkMakeRelative(&read, &token, &source->slot);
-  moveToCopy(nest, source, number / source->spread, &read);
   SambaTokenLayout layout = sambaLayoutBox(&source->slot);
-  sambaSetPort(&unit->outputs[0], &read, dtype,
-               sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
-  unit->outputs[0].access.replay =
-      group->copy ? 1 : (uint32_t)sambaTileNestReplay(nest, source->operand);
-  sambaMarkDiagonal(unit, &unit->outputs[0]);
+  for (uint32_t p = 0; p < readers; ++p) {
+    SambaPort *port = &unit->outputs[p];
+    sambaWalkMakeRelative(&read, &token, &source->slot);
+    moveToCopy(nest, source, number / source->spread * readers + p, &read);
+    sambaSetPort(port, &read, dtype, sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
+    port->access.replay = group->copy ? 1 : (uint32_t)sambaTileNestReplay(nest, source->operand);
+    sambaMarkDiagonal(unit, port);
+  }
 
   return NULL;
 }
@@ -243,16 +257,17 @@ static void addStageFillers(SambaCodegen *codegen, const Source *source, const S
   }
 }
 
-/* Deals the tokens of a port to the sources of the range in turn; sources that are loaded together
+/* Deals the tokens of a port to the buffers of the range in turn; those that are loaded together
  * get the same ones. way: of the spread buffers, and `port` of each. */
-static void connectSources(SambaCodegen *codegen, const Source *source, const SambaCopyRange *range,
+static void connectBuffers(SambaCodegen *codegen, const Source *source, const SambaCopyRange *range,
                            SambaEndpoint from, const uint32_t *buffers, uint32_t way,
                            uint32_t port) {
-  const SambaTileNest *nest = &codegen->plans[source->group].nest;
+  const SambaTileNest *nest = &source->buffers;
+  uint32_t mask = sambaCopyMask(nest, source->operand);
   uint32_t copy[SAMBA_MAX_STAGE_DIMS];
   SambaCopyRange together;
 
-  sambaCutCopies(nest, source->joined, 1, &together);
+  sambaCutCopies(nest, source->sharing.joined, 1, &together);
   uint32_t count = sambaCopyRangeSize(&together, nest->group->dim_count);
   SambaEndpoint *takers = SAMBA_ARENA_ARRAY(&codegen->scratch, SambaEndpoint, count);
   memcpy(copy, range->first, sizeof copy);
@@ -260,13 +275,13 @@ static void connectSources(SambaCodegen *codegen, const Source *source, const Sa
     SambaCopyRange same = together;
     uint32_t one[SAMBA_MAX_STAGE_DIMS];
     for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
-      if (!(source->joined >> dim & 1))
+      if (!(source->sharing.joined >> dim & 1))
         same.first[dim] = copy[dim];
     memcpy(one, same.first, sizeof one);
     uint32_t taker = 0;
     do
-      takers[taker++] = (SambaEndpoint){
-          buffers[sambaCopyIndex(nest, source->mask, one) * source->spread + way], port};
+      takers[taker++] =
+          (SambaEndpoint){buffers[sambaCopyIndex(nest, mask, one) * source->spread + way], port};
     while (sambaCopyNext(nest, &same, one));
     sambaAssemblyConnect(&codegen->assembly, from, takers, count);
   } while (sambaCopyNext(nest, range, copy));
@@ -276,7 +291,7 @@ static void connectSources(SambaCodegen *codegen, const Source *source, const Sa
 static void addStagedLoad(SambaCodegen *codegen, const Source *source, const SambaCopyRange *range,
                           uint32_t number, const uint32_t *buffers) {
   const SambaGroupPlan *plan = &codegen->plans[source->group];
-  const SambaTileNest *nest = &plan->nest;
+  const SambaTileNest *nest = &source->loads;
   const SambaStageOperand *map = &nest->group->operands[source->operand].map;
   SambaDType dtype = sambaTileNestDType(nest, source->operand);
   uint32_t copies = range->count[source->staged_dim];
@@ -324,7 +339,7 @@ static void addStagedLoad(SambaCodegen *codegen, const Source *source, const Sam
   SambaTokenLayout layout = sambaLayoutBox(&wide);
   sambaSetPort(&unit->outputs[0], &read, dtype,
                sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
-  connectSources(codegen, source, range, (SambaEndpoint){stage, 0}, buffers, 0, 0);
+  connectBuffers(codegen, source, range, (SambaEndpoint){stage, 0}, buffers, 0, 0);
 }
 
 /* Loads of a range without staging: one per way, dealing slots (or, direct, tokens) to the range's
@@ -332,7 +347,7 @@ static void addStagedLoad(SambaCodegen *codegen, const Source *source, const Sam
 static void addLoads(SambaCodegen *codegen, const Source *source, const SambaCopyRange *range,
                      uint32_t number, const uint32_t *buffers, const SambaEndpoints *consumers) {
   const SambaGroupPlan *plan = &codegen->plans[source->group];
-  const SambaTileNest *nest = &plan->nest;
+  const SambaTileNest *nest = &source->loads;
   const SambaStageOperand *map = &nest->group->operands[source->operand].map;
   SambaTileBox part = partOf(&source->slot, source->cut_axis, source->ways);
 
@@ -352,11 +367,12 @@ static void addLoads(SambaCodegen *codegen, const Source *source, const SambaCop
     uint32_t load = sambaCodegenAddLoad(
         codegen, map->tensor, name, sambaCodegenLayer(codegen, nest->group), 0, &walk, map->fill);
     if (!buffers) {
-      sambaConnectRange(codegen, nest, source->mask, range, (SambaEndpoint){load, 0}, consumers);
+      sambaConnectRange(codegen, nest, sambaCopyMask(nest, source->operand), range,
+                        (SambaEndpoint){load, 0}, consumers);
       continue;
     }
     for (uint32_t way = 0; way < source->spread; ++way)
-      connectSources(codegen, source, range, (SambaEndpoint){load, 0}, buffers, way, w);
+      connectBuffers(codegen, source, range, (SambaEndpoint){load, 0}, buffers, way, w);
   }
 }
 
@@ -380,6 +396,34 @@ static void chooseStaging(const SambaTileNest *nest, const SambaCopyRange *range
   }
 }
 
+/* All buffers of the operand, joined with who reads them. */
+static SambaStatus addBuffers(SambaCodegen *codegen, const Source *source,
+                              const SambaEndpoints *consumers, uint32_t **out_buffers) {
+  const SambaTileNest *nest = &codegen->plans[source->group].nest;
+  uint32_t readers = readersOf(source);
+  uint32_t count = sambaTileNestSources(nest, source->operand) / readers * source->spread;
+  uint32_t *buffers = SAMBA_ARENA_ARRAY(&codegen->scratch, uint32_t, count);
+
+  /* The PCUs take the tokens of one iteration of the spread loop after the other. */
+  int64_t block = sambaTileNestTrips(nest, sambaTileNestTokenLevel(nest, source->operand)) /
+                  (source->spread > 1 ? sambaTileNestTrips(nest, source->spread_at + 1) : 1);
+  for (uint32_t b = 0; b < count; ++b) {
+    SAMBA_RETURN_IF_ERROR(addBuffer(codegen, source, b, &buffers[b]));
+    for (uint32_t port = 0; port < readers; ++port) {
+      const SambaEndpoints *takers = &consumers[b / source->spread * readers + port];
+      sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){buffers[b], port}, takers->data,
+                           takers->size);
+      for (size_t t = 0; t < takers->size && source->spread > 1; ++t)
+        sambaAssemblyUnit(&codegen->assembly, takers->data[t].unit)
+            ->inputs[takers->data[t].port]
+            .block = (uint32_t)block;
+    }
+  }
+
+  *out_buffers = buffers;
+  return NULL;
+}
+
 static SambaStatus readMemory(SambaCodegen *codegen, uint32_t g, uint32_t operand,
                               const SambaEndpoints *consumers) {
   const SambaGroupPlan *plan = &codegen->plans[g];
@@ -388,8 +432,7 @@ static SambaStatus readMemory(SambaCodegen *codegen, uint32_t g, uint32_t operan
 
   Source source = {.group = g,
                    .operand = operand,
-                   .mask = sambaCopyMask(nest, operand),
-                   .joined = sambaTileNestJoined(nest, operand),
+                   .sharing = sambaTileNestSharing(nest, operand),
                    .staged_dim = SAMBA_NO_INDEX,
                    .chunks = 1,
                    .ways = 1};
@@ -401,34 +444,22 @@ static SambaStatus readMemory(SambaCodegen *codegen, uint32_t g, uint32_t operan
   else
     sambaTileNestSlotBox(nest, operand, &source.slot);
   source.cut_axis = sambaOutermostAxis(&source.slot);
-  uint32_t sources = sambaTileNestSources(nest, operand);
+  sambaTileNestOfBuffers(nest, operand, &source.buffers);
+  sambaTileNestOfLoads(nest, operand, &source.loads);
   uint32_t wanted = plan->loads[operand];
   source.ways = plan->ways[operand];
   SambaCopyRange *ranges = SAMBA_ARENA_ARRAY(&codegen->scratch, SambaCopyRange, wanted);
-  uint32_t count = sambaCutCopies(nest, source.mask & ~source.joined, wanted, ranges);
+  uint32_t count =
+      sambaCutCopies(&source.loads, sambaCopyMask(&source.loads, operand), wanted, ranges);
   if (direct) {
     for (uint32_t r = 0; r < count; ++r)
       addLoads(codegen, &source, &ranges[r], r, NULL, consumers);
     return NULL;
   }
 
-  chooseStaging(nest, ranges, count, &source);
-  uint32_t *buffers = SAMBA_ARENA_ARRAY(&codegen->scratch, uint32_t, sources *source.spread);
-  for (uint32_t b = 0; b < sources * source.spread; ++b) {
-    const SambaEndpoints *takers = &consumers[b / source.spread];
-    SAMBA_RETURN_IF_ERROR(addBuffer(codegen, &source, b, &buffers[b]));
-    sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){buffers[b], 0}, takers->data,
-                         takers->size);
-
-    /* The PCUs take the tokens of one iteration of the spread loop after the other. */
-    int64_t block = sambaTileNestTrips(nest, sambaTileNestTokenLevel(nest, operand)) /
-                    (source.spread > 1 ? sambaTileNestTrips(nest, source.spread_at + 1) : 1);
-    for (size_t t = 0; t < takers->size && source.spread > 1; ++t)
-      sambaAssemblyUnit(&codegen->assembly, takers->data[t].unit)
-          ->inputs[takers->data[t].port]
-          .block = (uint32_t)block;
-  }
-
+  chooseStaging(&source.loads, ranges, count, &source);
+  uint32_t *buffers;
+  SAMBA_RETURN_IF_ERROR(addBuffers(codegen, &source, consumers, &buffers));
   for (uint32_t r = 0; r < count; ++r) {
     if (source.staged_dim != SAMBA_NO_INDEX)
       addStagedLoad(codegen, &source, &ranges[r], r, buffers);

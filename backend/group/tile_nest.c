@@ -91,6 +91,7 @@ typedef struct BoxLoops {
   uint32_t from;    /* the loops at positions before are left out */
   uint32_t without; /* and the one at this position; SAMBA_NO_INDEX: none */
   uint32_t joined;  /* dimensions whose copies belong to the box, as bits */
+  uint32_t paired;  /* the dimension of which two copies do; SAMBA_NO_INDEX: none */
 } BoxLoops;
 
 /* The box of the loops and of the points. */
@@ -121,6 +122,10 @@ static void boxOf(const SambaTileNest *nest, uint32_t operand, const BoxLoops *l
         step = gcd(step, coefficient * nest->copy_step[dim]);
         reach += (nest->unroll[dim] - 1) * nest->copy_step[dim];
       }
+      if (loops->paired == dim) {
+        step = gcd(step, coefficient * nest->copy_step[dim]);
+        reach += nest->copy_step[dim];
+      }
       span += (coefficient < 0 ? -coefficient : coefficient) * reach;
       low += coefficient < 0 ? coefficient * reach : 0;
     }
@@ -133,7 +138,7 @@ static void boxOf(const SambaTileNest *nest, uint32_t operand, const BoxLoops *l
 
 void sambaTileNestBox(const SambaTileNest *nest, uint32_t operand, uint32_t from,
                       SambaTileBox *out_box) {
-  boxOf(nest, operand, &(BoxLoops){from, SAMBA_NO_INDEX, 0}, out_box);
+  boxOf(nest, operand, &(BoxLoops){from, SAMBA_NO_INDEX, 0, SAMBA_NO_INDEX}, out_box);
 }
 
 uint32_t sambaTileNestSpread(const SambaTileNest *nest, uint32_t operand, uint32_t *out_position) {
@@ -152,7 +157,8 @@ uint32_t sambaTileNestSpread(const SambaTileNest *nest, uint32_t operand, uint32
       return 1;
     /* Short rows are staged across copies instead. */
     SambaTileBox box;
-    boxOf(nest, operand, &(BoxLoops){sambaTileNestSlotLevel(nest, operand), position, 0}, &box);
+    boxOf(nest, operand,
+          &(BoxLoops){sambaTileNestSlotLevel(nest, operand), position, 0, SAMBA_NO_INDEX}, &box);
     int64_t row =
         box.rank ? box.size[box.rank - 1] * sambaDTypeBytes(sambaTileNestDType(nest, operand)) : 0;
     return row < 4 * nest->machine->dram_burst_bytes ? 1 : nest->depth[operand];
@@ -176,37 +182,82 @@ static bool mayOverlap(const SambaTileNest *nest, uint32_t operand, uint32_t dim
   return overlap;
 }
 
-/* The loops of an operand's slot; its copies that are loaded together belong to it. */
+/* Adds the dimensions to the slot whose copies overlap. Every buffer takes all that is loaded
+ * together: half as much again as its copy reads at most, or filling the buffers takes too long. */
+static void joinCopies(const SambaTileNest *nest, uint32_t operand, int64_t most, BoxLoops *loops) {
+  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim) {
+    if (!mayOverlap(nest, operand, dim))
+      continue;
+    SambaTileBox alone, together;
+    BoxLoops joined = *loops;
+    joined.joined |= 1u << dim;
+    boxOf(nest, operand, loops, &alone);
+    boxOf(nest, operand, &joined, &together);
+    if (together.elements <= most && 2 * together.elements <= 3 * alone.elements)
+      *loops = joined;
+  }
+}
+
+/* Adds the neighbour to the slot that shares its buffer: along the last dimension with copies, so
+ * that neighbours follow each other. What both read must lie together. */
+static void pairCopies(const SambaTileNest *nest, uint32_t operand, int64_t most, BoxLoops *loops) {
+  uint32_t last = SAMBA_NO_INDEX;
+  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
+    if (nest->unroll[dim] > 1 && sambaGroupDepends(nest->group, operand, dim))
+      last = dim;
+  if (last == SAMBA_NO_INDEX || last == nest->pipeline_dim || nest->unroll[last] % 2 ||
+      loops->without != SAMBA_NO_INDEX || nest->machine->unit_vector_outputs < 2)
+    return;
+
+  SambaTileBox alone, together;
+  BoxLoops paired = *loops;
+  paired.paired = last;
+  boxOf(nest, operand, loops, &alone);
+  boxOf(nest, operand, &paired, &together);
+  if (together.elements <= most && 4 * together.elements <= 9 * alone.elements)
+    *loops = paired;
+}
+
+/* The loops of an operand's slot; the copies that share it belong to it. */
 static BoxLoops slotLoops(const SambaTileNest *nest, uint32_t operand) {
-  BoxLoops loops = {sambaTileNestSlotLevel(nest, operand), SAMBA_NO_INDEX, 0};
+  BoxLoops loops = {sambaTileNestSlotLevel(nest, operand), SAMBA_NO_INDEX, 0, SAMBA_NO_INDEX};
   if (sambaTileNestSpread(nest, operand, &loops.without) == 1)
     loops.without = SAMBA_NO_INDEX;
   if (!nest->joined[operand] || nest->group->copy)
     return loops;
 
-  /* Every buffer takes all that is loaded together: half as much again as its copy reads at most,
-   * or filling the buffers takes too long. */
   int64_t depth = sambaTileNestTrips(nest, loops.from) > 1 ? nest->depth[operand] : 1;
-  int64_t most = nest->machine->pmu_bytes / sambaDTypeBytes(sambaTileNestDType(nest, operand));
-  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim) {
-    if (!mayOverlap(nest, operand, dim))
-      continue;
-    SambaTileBox alone, together;
-    BoxLoops joined = loops;
-    joined.joined |= 1u << dim;
-    boxOf(nest, operand, &loops, &alone);
-    boxOf(nest, operand, &joined, &together);
-    if (together.elements * depth <= most && 2 * together.elements <= 3 * alone.elements)
-      loops = joined;
-  }
-
+  int64_t most =
+      nest->machine->pmu_bytes / sambaDTypeBytes(sambaTileNestDType(nest, operand)) / depth;
+  if (nest->joined[operand] == SAMBA_COPIES_JOINED)
+    joinCopies(nest, operand, most, &loops);
+  else
+    pairCopies(nest, operand, most, &loops);
   return loops;
 }
 
-uint32_t sambaTileNestJoined(const SambaTileNest *nest, uint32_t operand) {
+SambaTileSharing sambaTileNestSharing(const SambaTileNest *nest, uint32_t operand) {
   if (!nest->joined[operand] || sambaTileNestIsDirect(nest, operand))
-    return 0;
-  return slotLoops(nest, operand).joined;
+    return (SambaTileSharing){0, SAMBA_NO_INDEX};
+  BoxLoops loops = slotLoops(nest, operand);
+  return (SambaTileSharing){loops.joined, loops.paired};
+}
+
+void sambaTileNestOfBuffers(const SambaTileNest *nest, uint32_t operand, SambaTileNest *out_nest) {
+  uint32_t paired = sambaTileNestSharing(nest, operand).paired;
+  *out_nest = *nest;
+  if (paired != SAMBA_NO_INDEX) {
+    out_nest->unroll[paired] /= 2;
+    out_nest->copy_step[paired] *= 2;
+  }
+}
+
+void sambaTileNestOfLoads(const SambaTileNest *nest, uint32_t operand, SambaTileNest *out_nest) {
+  uint32_t joined = sambaTileNestSharing(nest, operand).joined;
+  sambaTileNestOfBuffers(nest, operand, out_nest);
+  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
+    if (joined >> dim & 1)
+      out_nest->unroll[dim] = 1;
 }
 
 void sambaTileNestSlotBox(const SambaTileNest *nest, uint32_t operand, SambaTileBox *out_box) {
@@ -380,12 +431,12 @@ uint32_t sambaTileNestSources(const SambaTileNest *nest, uint32_t operand) {
 }
 
 uint32_t sambaTileNestLoadedSources(const SambaTileNest *nest, uint32_t operand) {
-  uint32_t joined = sambaTileNestJoined(nest, operand);
+  SambaTileSharing sharing = sambaTileNestSharing(nest, operand);
   uint32_t sources = sambaTileNestSources(nest, operand);
   for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
-    if (joined >> dim & 1)
+    if (sharing.joined >> dim & 1)
       sources /= nest->unroll[dim];
-  return sources;
+  return sharing.paired == SAMBA_NO_INDEX ? sources : sources / 2;
 }
 
 bool sambaTileNestCarriesSums(const SambaTileNest *nest) {

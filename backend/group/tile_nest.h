@@ -11,6 +11,13 @@
 
 #include "backend/group/group.h"
 
+/* How the copies of an operand share loads and buffers, where that is possible. */
+typedef enum {
+  SAMBA_COPIES_APART,
+  SAMBA_COPIES_JOINED, /* those whose slots overlap are loaded together, a buffer for each */
+  SAMBA_COPIES_PAIRED  /* two neighbours have one buffer, with a read port for each */
+} SambaCopySharing;
+
 typedef struct SambaTileNest {
   const SambaStageGraph *graph;
   const SambaGroup *group;
@@ -24,7 +31,7 @@ typedef struct SambaTileNest {
   bool sums_outside; /* the loops over what is reduced run outside of all others */
   uint32_t inner[SAMBA_MAX_STAGE_DIMS]; /* in-tile counters, outermost first */
   uint32_t level[SAMBA_MAX_GROUP_OPERANDS], depth[SAMBA_MAX_GROUP_OPERANDS];
-  bool joined[SAMBA_MAX_GROUP_OPERANDS]; /* copies whose slots overlap are loaded together */
+  uint32_t joined[SAMBA_MAX_GROUP_OPERANDS]; /* SambaCopySharing */
   /* Of each operand, by sambaTileNestSettleTokens: what order, tiles and trips decide alone. */
   uint32_t token_level[SAMBA_MAX_GROUP_OPERANDS];
   int64_t token_elements[SAMBA_MAX_GROUP_OPERANDS];
@@ -67,11 +74,19 @@ uint32_t sambaTileNestSlotLevel(const SambaTileNest *nest, uint32_t operand);
 /* Buffers over which the slot of each source is spread: one per iteration of the loop at
  * out_position (1: not spread). */
 uint32_t sambaTileNestSpread(const SambaTileNest *nest, uint32_t operand, uint32_t *out_position);
-/* Unrolled dimensions, as bits, whose copies are loaded together: their slots overlap, so one load
- * brings a slot that holds what all of them read, and each has it in a buffer of its own. */
-uint32_t sambaTileNestJoined(const SambaTileNest *nest, uint32_t operand);
+/* Which copies of an operand share: dimensions whose copies are loaded together (their slots
+ * overlap, so one load brings a slot that holds what all of them read, and each has it in a buffer
+ * of its own), and the dimension of which two copies share a buffer. */
+typedef struct SambaTileSharing {
+  uint32_t joined; /* as bits */
+  uint32_t paired; /* SAMBA_NO_INDEX: none */
+} SambaTileSharing;
+SambaTileSharing sambaTileNestSharing(const SambaTileNest *nest, uint32_t operand);
+/* The nest whose copies are the operand's buffers, and that whose copies are loaded apart. */
+void sambaTileNestOfBuffers(const SambaTileNest *nest, uint32_t operand, SambaTileNest *out_nest);
+void sambaTileNestOfLoads(const SambaTileNest *nest, uint32_t operand, SambaTileNest *out_nest);
 /* What one buffer's slot holds: the box of the slot level, of one iteration of a spread loop, of
- * all copies that are loaded together. */
+ * all copies that share it. */
 void sambaTileNestSlotBox(const SambaTileNest *nest, uint32_t operand, SambaTileBox *out_box);
 /* How often a token's vectors pass the port within one firing. */
 int64_t sambaTileNestReplay(const SambaTileNest *nest, uint32_t operand);

@@ -17,9 +17,10 @@ bool sambaTileNestSums(const SambaTileNest *nest, SambaTileSums *out_sums) {
     out_sums->buffers = (uint32_t)sambaCeilDiv(nest->copies, out_sums->copies);
   }
 
-  /* The longest runs that leave the fewest PMUs. */
+  /* The longest runs that leave the fewest PMUs. Copies that share a PMU take turns tile by tile:
+   * what one waits for behind another's next tile might be what that other needs to get there. */
   for (int64_t run = room < tiles ? room : tiles; run >= 1; --run) {
-    int64_t each = sambaClampInteger(room / run, 1, flows);
+    int64_t each = run > 1 ? 1 : sambaClampInteger(room, 1, flows);
     if (tiles % run || tiles / run > flows)
       continue;
     uint32_t buffers = (uint32_t)sambaCeilDiv(tiles / run * nest->copies, each);

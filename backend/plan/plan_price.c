@@ -225,12 +225,14 @@ static double fillCycles(const Pricing *pricing, double compute, double rate, do
 /* Ranges of copies with at most `flows` each, along the dimensions that `operand` depends on
  * (SAMBA_NO_INDEX: all) but those that are loaded together. */
 static double leastRanges(const SambaTileNest *nest, uint32_t operand, int64_t flows) {
-  uint32_t joined = operand == SAMBA_NO_INDEX ? 0 : sambaTileNestJoined(nest, operand);
+  SambaTileSharing sharing = {0, SAMBA_NO_INDEX};
+  if (operand != SAMBA_NO_INDEX)
+    sharing = sambaTileNestSharing(nest, operand);
   int64_t inner = 1;
   double ranges = 1;
   for (uint32_t dim = nest->group->dim_count; dim-- > 0;) {
-    int64_t copies = nest->unroll[dim];
-    if (copies == 1 || joined >> dim & 1 ||
+    int64_t copies = nest->unroll[dim] / (dim == sharing.paired ? 2 : 1);
+    if (copies == 1 || sharing.joined >> dim & 1 ||
         (operand != SAMBA_NO_INDEX && !sambaGroupDepends(nest->group, operand, dim)))
       continue;
     int64_t run = inner <= flows ? flows / inner
@@ -257,6 +259,17 @@ static double insideElements(const SambaTileNest *nest, uint32_t operand, const 
     elements *=
         (double)(box->size[axis] < tensor->dims[axis] ? box->size[axis] : tensor->dims[axis]);
   return elements;
+}
+
+/* Buffers of an operand; two copies that share one also share its read side. */
+static double buffersOf(Pricing *pricing, uint32_t i, double sources, double token_bytes) {
+  const SambaTileNest *nest = pricing->nest;
+  if (sambaTileNestSharing(nest, i).paired == SAMBA_NO_INDEX)
+    return sources;
+  double tokens = (double)sambaTileNestTrips(nest, sambaTileNestTokenLevel(nest, i));
+  raise(&pricing->slowest, 2 * tokens * token_bytes * (double)sambaTileNestReplay(nest, i) /
+                               (double)nest->machine->pmu_port_bytes);
+  return sources / 2;
 }
 
 /* An operand that is read by index: token by token, each row of its own. */
@@ -309,6 +322,7 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   else
     sambaTileNestSlotBox(nest, i, &slot);
   double loaded = direct ? sources : sambaTileNestLoadedSources(nest, i);
+  double buffers = buffersOf(pricing, i, sources, token_bytes);
   double slots = (double)sambaTileNestTrips(nest, direct ? token_level : level) * spread;
   double row = rowBytes(nest, &group->operands[i].map, &slot,
                         !direct && spread == 1 ? stageLast : stageNone, &staged);
@@ -329,7 +343,7 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
       (struct Demand){slot_bytes * loaded, all, loaded, staged, direct ? 1 : 2};
   if (!direct)
     pricing->pmus +=
-        (uint32_t)sources * spread + stages(nest, staged, (uint32_t)sources, sourcesPerStage);
+        (uint32_t)buffers * spread + stages(nest, staged, (uint32_t)buffers, sourcesPerStage);
 }
 
 static double outputRowBytes(const SambaTileNest *nest, uint32_t *out_staged) {
@@ -410,11 +424,19 @@ static void priceStores(Pricing *pricing, double bytes) {
   raise(&pricing->slowest, bytes * rounds / nest->copies / (double)machine->ag_bytes);
 }
 
-/* The PMUs of sums that go through some; false when these cannot hold them. */
+/* The PMUs of sums that go through some, and how long their ports take. False when they cannot hold
+ * the sums, or when each copy has one tile, whose sums its array keeps. */
 static bool priceSums(Pricing *pricing) {
+  const SambaTileNest *nest = pricing->nest;
   SambaTileSums sums = {0};
-  if (sambaTileNestCarriesSums(pricing->nest) && !sambaTileNestSums(pricing->nest, &sums))
+  if (!sambaTileNestCarriesSums(nest))
+    return true;
+  if (sambaTileNestResults(nest) == 1 || !sambaTileNestSums(nest, &sums))
     return false;
+
+  double firings = (double)sambaTileNestTrips(nest, nest->group->dim_count) * nest->copies;
+  raise(&pricing->slowest, 4 * (double)sambaTileNestOutputElements(nest) * firings /
+                               (sums.buffers * (double)nest->machine->pmu_port_bytes));
   pricing->pmus += sums.buffers;
   return true;
 }

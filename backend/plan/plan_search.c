@@ -29,15 +29,30 @@ typedef struct Search {
   uint32_t unroll[SAMBA_MAX_STAGE_DIMS], order[SAMBA_MAX_STAGE_DIMS];
 } Search;
 
+static void tryNest(Search *search, SambaGroupChoice *choice) {
+  double bound = search->found ? search->best->score : search->bound;
+  if (sambaPlanPrice(search->limits, bound, choice) && choice->score < bound &&
+      choice->elements_bytes <= search->most_bytes) {
+    *search->best = *choice;
+    search->found = true;
+  }
+}
+
 static void tryChoice(Search *search) {
   SambaGroupChoice choice;
   sambaTileNestFill(search->graph, search->group, search->machine, search->limits->pipeline_dim,
                     search->order, search->tile, search->unroll, &choice.nest);
-  double bound = search->found ? search->best->score : search->bound;
-  if (sambaPlanPrice(search->limits, bound, &choice) && choice.score < bound &&
-      choice.elements_bytes <= search->most_bytes) {
-    *search->best = choice;
-    search->found = true;
+  SambaGroupChoice apart = choice;
+  tryNest(search, &apart);
+
+  /* PMUs with sums leave few for operands: two copies may share one. */
+  for (uint32_t side = 0; side < 2 && search->carried; ++side) {
+    uint32_t operand = search->group->mac[side];
+    if (sambaTileNestSources(&choice.nest, operand) == 1)
+      continue;
+    SambaGroupChoice paired = choice;
+    paired.nest.joined[operand] = SAMBA_COPIES_PAIRED;
+    tryNest(search, &paired);
   }
 }
 
@@ -337,11 +352,13 @@ static bool searchCarried(Search *search) {
 static void joinLoads(const Search *search) {
   for (uint32_t i = 0; i < search->group->operand_count; ++i) {
     SambaGroupChoice joined = *search->best;
-    joined.nest.joined[i] = true;
-    if (search->group->operands[i].value && !(search->limits->on_chip >> i & 1) &&
-        sambaTileNestJoined(&joined.nest, i) &&
+    if (!search->group->operands[i].value || search->limits->on_chip >> i & 1 ||
+        joined.nest.joined[i])
+      continue;
+    joined.nest.joined[i] = SAMBA_COPIES_JOINED;
+    if (sambaTileNestSharing(&joined.nest, i).joined &&
         sambaPlanPrice(search->limits, joinedCost * search->best->score, &joined) &&
-        sambaTileNestJoined(&joined.nest, i) &&
+        sambaTileNestSharing(&joined.nest, i).joined &&
         joined.elements_bytes < search->best->elements_bytes)
       *search->best = joined;
   }

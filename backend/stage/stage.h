@@ -88,7 +88,8 @@ typedef struct SambaMapping {
    * iterations of its outermost loop are spread, so that the first ones are used while the others
    * load (all of them or, 0 and 1, none) */
   uint32_t operand_depth[SAMBA_MAX_STAGE_OPERANDS];
-  /* 1: copies whose slots overlap are loaded together, where a PMU holds what all of them read */
+  /* 1: copies whose slots overlap are loaded together, where a PMU holds what all of them read;
+   * 2: two neighbouring copies share a buffer, where it holds what both read */
   uint32_t operand_joined[SAMBA_MAX_STAGE_OPERANDS];
   uint32_t group; /* stages of one section with equal group run as one pipeline of PCUs without
                      buffers between */

@@ -44,9 +44,9 @@ def Rdu_MappingAttr : Samba_DictionaryAttr<Rdu_Dialect, "Mapping", "mapping"> {
                 "`#rdu.mapping<tile = [64, 64, 64], unroll = [2, 1, 1], order = [0, 1, 2]>`";
   let description = [{
     `tile`, `unroll` and `order` have one number per dimension of the stage, `level`, `depth` and
-    `joined` one per operand. `joined` is 1 where copies whose slots overlap are loaded together.
-    `group` is a number, `pipeline` a dimension or -1. The planner decides what is left
-    out.
+    `joined` one per operand. `joined` is 1 where copies whose slots overlap are loaded together, 2
+    where two neighbouring copies share a buffer. `group` is a number, `pipeline` a dimension or -1.
+    The planner decides what is left out.
   }];
 }
 

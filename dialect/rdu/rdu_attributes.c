@@ -208,7 +208,7 @@ static const struct {
     {"order", true, 0, SAMBA_MAX_STAGE_DIMS - 1},
     {"level", false, 0, SAMBA_MAX_STAGE_DIMS},
     {"depth", false, 0, UINT32_MAX},
-    {"joined", false, 0, 1},
+    {"joined", false, 0, 2},
 };
 enum { listTile, listUnroll, listOrder, listLevel, listDepth, listJoined, listCount };
 

@@ -47,7 +47,7 @@ static void mapAtRandom(SambaStageGraph *graph, Random *random) {
     for (uint32_t i = 0; i < stage->operand_count; ++i) {
       mapping->operand_level[i] = (uint32_t)randomIn(random, 0, stage->dim_count);
       mapping->operand_depth[i] = (uint32_t)randomIn(random, 1, 3);
-      mapping->operand_joined[i] = (uint32_t)randomIn(random, 0, 1);
+      mapping->operand_joined[i] = (uint32_t)randomIn(random, 0, 2);
     }
     (void)parallel;
   }
@@ -179,9 +179,10 @@ static void mapCarried(SambaStageGraph *graph, Random *random) {
 
   for (uint32_t d = 0; d < 2; ++d) {
     mapping->tile[d] = randomIn(random, 1, 24);
-    mapping->unroll[d] = (uint32_t)randomIn(random, 1, 3);
+    mapping->unroll[d] = (uint32_t)randomIn(random, 1, 4);
     mapping->operand_level[d] = (uint32_t)randomIn(random, 0, 3);
     mapping->operand_depth[d] = (uint32_t)randomIn(random, 1, 3);
+    mapping->operand_joined[d] = (uint32_t)randomIn(random, 0, 2);
   }
   mapping->tile[2] = divisorAtRandom(random, stage->extents[2]);
   mapping->unroll[2] = 1;

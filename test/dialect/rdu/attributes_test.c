@@ -74,7 +74,7 @@ static void mappings(void **state) {
                       .order = {2, 0, 1},
                       .operand_level = {0, 3},
                       .operand_depth = {2, 2},
-                      .operand_joined = {1},
+                      .operand_joined = {1, 2},
                       .group = 7,
                       .pipeline_dim = 0};
   SambaMapping one = {.dim_count = 1, .tile = {5}, .pipeline_dim = SAMBA_NO_INDEX};
