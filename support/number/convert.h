@@ -2,7 +2,7 @@
 #ifndef SAMBA_SUPPORT_NUMBER_CONVERT_H
 #define SAMBA_SUPPORT_NUMBER_CONVERT_H
 
-#include "samba/tensor.h"
+#include "samba/element_type.h"
 
 /* Converts `count` elements; the steps are in bytes. The arrays do not overlap. */
 void sambaConvertRow(SambaDType from, const uint8_t *source, int64_t source_step, SambaDType to,

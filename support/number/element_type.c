@@ -1,5 +1,5 @@
 /* Element types in host memory: names as PyTorch writes them. */
-#include "samba/tensor.h"
+#include "samba/element_type.h"
 
 bool sambaDTypeIsFloatingPoint(SambaDType dtype) {
   return dtype == SAMBA_DTYPE_F32 || dtype == SAMBA_DTYPE_BF16 || dtype == SAMBA_DTYPE_F16 ||

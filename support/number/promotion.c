@@ -1,5 +1,5 @@
 /* The type of a result, as PyTorch promotes. */
-#include "samba/tensor.h"
+#include "samba/element_type.h"
 
 /* Types in three kinds, the higher of which wins. In a kind, the wider one does. */
 enum { kindBool, kindInteger, kindFloat };
