@@ -4,20 +4,16 @@
  *   trace_mlp [OUT.pef]
  *
  * The network is y = relu(x * w1' + b1) * w2' + b2 on a small batch. The result is compared with
- * the same sums in double precision. */
-#include "frontend/trace/trace.h"
-#include "pipeline/compile.h"
-#include "runtime/session.h"
-#include "runtime/summary.h"
-#include "samba/operators.h"
-#include "samba/session.h"
-#include "support/text/command_line.h"
+ * the same sums in double precision. Without a file the PEF stays in memory. */
+#include <samba/samba.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { batch = 8, inputs = 32, hidden = 48, outputs = 10 };
+
+static const char target[] = "tiny";
 
 /* Deterministic values in [-1, 1). */
 static void fill(float *data, int count, unsigned seed) {
@@ -27,9 +23,9 @@ static void fill(float *data, int count, unsigned seed) {
   }
 }
 
-static SambaStatus traceNetwork(MlirContext context, const float *w1, const float *b1,
-                                const float *w2, const float *b2, MlirModule *out_module) {
-  SambaTrace *trace = sambaTraceCreateInContext(context, "forward");
+static SambaTrace *traceNetwork(SambaContext *context, const float *w1, const float *b1,
+                                const float *w2, const float *b2) {
+  SambaTrace *trace = sambaTraceCreate(context, "forward");
   SambaTraceValue *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 2, (int64_t[]){batch, inputs});
 
   sambaTraceSetLayer(trace, sambaStringRef("fc1"), NULL, 0);
@@ -44,10 +40,7 @@ static SambaStatus traceNetwork(MlirContext context, const float *w1, const floa
   SambaTraceValue *bias2 =
       sambaTraceParameter(trace, "fc2.bias", SAMBA_DTYPE_F32, 1, (int64_t[]){outputs}, b2);
   sambaTraceOutput(trace, "y", sambaLinear(h, weight2, bias2));
-  SambaStatus status = sambaTraceFinish(trace, out_module);
-  sambaTraceDestroy(trace);
-
-  return status;
+  return trace;
 }
 
 /* Largest difference from the same network in double precision. */
@@ -73,47 +66,54 @@ static double largestDifference(const float *x, const float *w1, const float *b1
   return largest;
 }
 
-static SambaStatus run(const char *path) {
+/* Compiles to the file, or to memory, and loads the PEF. */
+static SambaStatus compileAndLoad(SambaContext *context, SambaTrace *trace, const char *path,
+                                  SambaSession *session) {
+  SambaCompileOptions options = {.target = target};
+  if (path) {
+    SAMBA_RETURN_IF_ERROR(sambaCompileTrace(context, trace, &options, path));
+    return sambaSessionLoadPef(session, path);
+  }
+  SambaPefData pef;
+  SAMBA_RETURN_IF_ERROR(sambaCompileTraceToMemory(context, trace, &options, &pef));
+  SambaStatus status = sambaSessionLoadPefMemory(session, pef.data, pef.size);
+  sambaFree(pef.data);
+  return status;
+}
+
+static SambaStatus compute(SambaSession *session, const float *x, float *y) {
+  SambaTensor *result;
+  SAMBA_RETURN_IF_ERROR(sambaSessionSetInput(session, sambaStringRef("x"), SAMBA_DTYPE_F32, 2,
+                                             (int64_t[]){batch, inputs}, x));
+  SAMBA_RETURN_IF_ERROR(sambaSessionRun(session, NULL, NULL, NULL));
+  SAMBA_RETURN_IF_ERROR(sambaSessionReadTensor(session, sambaStringRef("y"), &result));
+  SambaStatus status = sambaTensorCopyToFloat(result, y, batch * outputs);
+  sambaTensorRelease(result);
+  return status;
+}
+
+static SambaStatus run(SambaContext *context, SambaSession *session, const char *path) {
   static float x[batch * inputs], w1[hidden * inputs], b1[hidden], w2[outputs * hidden],
-      b2[outputs];
+      b2[outputs], y[batch * outputs];
   fill(x, batch * inputs, 1), fill(w1, hidden * inputs, 2), fill(b1, hidden, 3),
       fill(w2, outputs * hidden, 4), fill(b2, outputs, 5);
-  MlirContext context = sambaCompilerContextCreate();
-  MlirModule module;
-  SambaModuleOptions compile = {.pipeline = {.target = "tiny"}};
-  SambaStatus status = traceNetwork(context, w1, b1, w2, b2, &module);
-
-  if (!status) {
-    status = sambaCompileModule(module, &compile, &(SambaCompileOutput){.path = path});
-    mlirModuleDestroy(module);
-  }
-
-  mlirContextDestroy(context);
+  SambaTrace *trace = traceNetwork(context, w1, b1, w2, b2);
+  SambaStatus status = compileAndLoad(context, trace, path, session);
+  sambaTraceDestroy(trace);
   SAMBA_RETURN_IF_ERROR(status);
+  SAMBA_RETURN_IF_ERROR(compute(session, x, y));
 
-  SambaSession *session;
-  SambaTensor *y;
-  SambaSimulatedDeviceOptions options = {.threads = 1};
-  SambaDeviceFactory device = sambaSimulatedDevice(&options);
-
-  SAMBA_RETURN_IF_ERROR(sambaSessionOpen(path, &device, &session));
-  status = sambaSessionSetInput(session, sambaStringRef("x"), SAMBA_DTYPE_F32, 2,
-                                (int64_t[]){batch, inputs}, x);
-  if (!status)
-    status = sambaSessionRun(session, NULL, NULL, NULL);
-  if (!status)
-    status = sambaSessionReadTensor(session, sambaStringRef("y"), &y);
-  if (!status) {
-    double difference = largestDifference(x, w1, b1, w2, b2, sambaTensorGetDataPtr(y));
-    printf("largest difference from double precision: %.3g\n", difference);
-    sambaPrintSummary(session);
-    sambaTensorRelease(y);
-    if (!(difference < 1e-4))
-      status = sambaStatusMake(SAMBA_MISMATCH, "the result differs by more than 1e-4");
-  }
-
-  sambaSessionClose(session);
-  return status;
+  SambaRunReport report;
+  sambaSessionGetReport(session, &report);
+  double difference = largestDifference(x, w1, b1, w2, b2, y);
+  printf("largest difference from double precision: %.3g\n", difference);
+  printf("%s: %llu cycles, launch %llu cycles, %llu calls, %llu flop\n", target,
+         (unsigned long long)report.activity.cycles,
+         (unsigned long long)report.activity.launch_cycles, (unsigned long long)report.calls,
+         (unsigned long long)report.activity.flops);
+  if (!(difference < 1e-4))
+    return sambaStatusMake(SAMBA_MISMATCH, "the result differs by more than 1e-4");
+  return NULL;
 }
 
 int main(int argc, char **argv) {
@@ -121,5 +121,21 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: trace_mlp [OUT.pef]\n");
     return 1;
   }
-  return sambaReport(run(argc == 2 ? argv[1] : "mlp.pef"));
+
+  SambaContext *context;
+  SambaSession *session = NULL;
+  SambaSimulatedDeviceOptions options = {.threads = 1};
+  SambaDeviceFactory device = sambaSimulatedDevice(&options);
+  SambaStatus status = sambaContextCreate(&context);
+  if (!status)
+    status = sambaSessionCreate(&device, &session);
+  if (!status)
+    status = run(context, session, argc == 2 ? argv[1] : NULL);
+  if (status)
+    fprintf(stderr, "error: %s\n", sambaStatusGetMessage(status));
+  int code = status ? 1 : 0;
+  sambaSessionClose(session);
+  sambaContextDestroy(context);
+  sambaStatusFree(status);
+  return code;
 }

@@ -5,12 +5,6 @@
  * FOLDER has the scans. OUT.checkpoint is what was learned until half an epoch before the end; what
  * goes on from there must come to the same, bit for bit. */
 #include "examples/digits/scans.h"
-#include "frontend/trace/trace.h"
-#include "pipeline/compile.h"
-#include "samba/operators.h"
-#include "samba/session.h"
-#include "samba/training.h"
-#include "support/text/command_line.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,8 +12,8 @@
 #include <unistd.h>
 
 typedef struct Training {
-  int64_t seed, epochs;
-  const char *pef, *checkpoint;
+  int seed, epochs;
+  char pef[4096], checkpoint[4096];
   Scans scans;
   ScanBatch batch;
   SambaSession *session;
@@ -32,21 +26,24 @@ typedef struct Training {
 /* A convolution of 3x3 for images, a linear layer for vectors; weights start as PyTorch's do. */
 static SambaTraceValue *layer(SambaTraceValue *x, uint64_t *random, const char *name,
                               int64_t outputs) {
-  uint32_t rank = x->type.rank; /* and that of the weight */
-  int64_t inputs = x->type.dims[1], dims[] = {outputs, inputs, 3, 3};
+  SambaTrace *trace = sambaTraceValueGetTrace(x);
+  uint32_t rank = sambaTraceValueGetRank(x); /* and that of the weight */
+  int64_t inputs = sambaTraceValueGetDims(x)[1], dims[] = {outputs, inputs, 3, 3};
   double bound = 1 / sqrt((double)(rank == 4 ? inputs * 9 : inputs));
-  const char *weight = sambaArenaFormat(sambaTraceArena(x->trace), "%s.weight", name);
-  const char *bias = sambaArenaFormat(sambaTraceArena(x->trace), "%s.bias", name);
-  sambaTraceSetLayer(x->trace, sambaStringRef(name), __FILE__, __LINE__);
-  SambaTraceValue *w = sambaTraceUniformParameter(x->trace, weight, rank, dims, bound, random);
-  SambaTraceValue *b = sambaTraceUniformParameter(x->trace, bias, 1, dims, bound, random);
+  char weight[32], bias[32];
+  snprintf(weight, sizeof weight, "%s.weight", name);
+  snprintf(bias, sizeof bias, "%s.bias", name);
+  sambaTraceSetLayer(trace, sambaStringRef(name), __FILE__, __LINE__);
+  SambaTraceValue *w = sambaTraceUniformParameter(trace, weight, rank, dims, bound, random);
+  SambaTraceValue *b = sambaTraceUniformParameter(trace, bias, 1, dims, bound, random);
   SambaWindowOptions window = {.padding = (int64_t[]){1, 1, 1, 1}};
   return rank == 4 ? sambaConv(x, w, b, &window) : sambaLinear(x, w, b);
 }
 
 static SambaStatus compile(const Training *training) {
-  MlirContext context = sambaCompilerContextCreate();
-  SambaTrace *trace = sambaTraceCreateInContext(context, "lenet");
+  SambaContext *context;
+  SAMBA_RETURN_IF_ERROR(sambaContextCreate(&context));
+  SambaTrace *trace = sambaTraceCreate(context, "lenet");
   const int64_t images[] = {SCAN_BATCH, 1, SCAN_SIDE, SCAN_SIDE}, two[] = {2, 2};
   SambaWindowOptions pool = {.kernel = two, .stride = two};
   uint64_t random = (uint64_t)training->seed;
@@ -60,15 +57,9 @@ static SambaStatus compile(const Training *training) {
   sambaTraceOutput(trace, "logits", x);
   sambaTraceAddOptimizer(trace, "sgd,lr=0.1", "", 0, NULL);
 
-  MlirModule module;
-  SambaModuleOptions options = {.pipeline = {.target = "sn40l"}};
-  SambaStatus status = sambaTraceFinish(trace, &module);
-  if (!status)
-    status = sambaCompileModule(module, &options, &(SambaCompileOutput){.path = training->pef});
-  if (!mlirModuleIsNull(module))
-    mlirModuleDestroy(module);
+  SambaStatus status = sambaCompileTrace(context, trace, NULL, training->pef);
   sambaTraceDestroy(trace);
-  mlirContextDestroy(context);
+  sambaContextDestroy(context);
   return status;
 }
 
@@ -124,13 +115,8 @@ static SambaStatus train(Training *self, bool restarts) {
   return status;
 }
 
-static SambaStatus run(void *user, const SambaStrings *positional, SambaArena *arena) {
-  Training *self = user;
-  if (positional->size != 2 || self->epochs < 1 || self->epochs > 9999)
-    return sambaStatusMake(SAMBA_INVALID, "train_lenet wants FOLDER, OUT and 1 to 9999 epochs");
-  self->pef = sambaArenaFormat(arena, "%s.pef", positional->data[1]);
-  self->checkpoint = sambaArenaFormat(arena, "%s.checkpoint", positional->data[1]);
-  SAMBA_RETURN_IF_ERROR(readScans(positional->data[0], arena, &self->scans));
+static SambaStatus run(Training *self, const char *folder) {
+  SAMBA_RETURN_IF_ERROR(readScans(folder, &self->scans));
   SAMBA_RETURN_IF_ERROR(compile(self));
   SAMBA_RETURN_IF_ERROR(train(self, false));
   uint32_t bits = self->bits;
@@ -141,11 +127,25 @@ static SambaStatus run(void *user, const SambaStrings *positional, SambaArena *a
 
 int main(int argc, char **argv) {
   static Training training = {.seed = 1, .epochs = 30};
-  const SambaOption options[] = {
-      {"--seed", SAMBA_OPTION_INT, &training.seed, "N", "of first weights and order (default 1)"},
-      {"--epochs", SAMBA_OPTION_INT, &training.epochs, "N", "times all digits (default 30)"},
-      {0}};
-  const SambaTool tool = {"train_lenet", "train_lenet [--seed N] [--epochs N] FOLDER OUT",
-                          "Trains LeNet on handwritten digits.", options, NULL};
-  return sambaReport(sambaToolAnswer(&tool, argc, argv, run, &training));
+  static const char usage[] = "usage: train_lenet [--seed N] [--epochs N] FOLDER OUT";
+  int at = 1, known = 1;
+  if (argc == 2 && strcmp(argv[1], "--help") == 0)
+    return puts(usage) < 0;
+  for (; at + 1 < argc && strncmp(argv[at], "--", 2) == 0; at += 2) {
+    bool seeds = strcmp(argv[at], "--seed") == 0;
+    known &= seeds || strcmp(argv[at], "--epochs") == 0;
+    *(seeds ? &training.seed : &training.epochs) = atoi(argv[at + 1]);
+  }
+  if (!known || argc != at + 2 || training.epochs < 1 || training.epochs > 9999) {
+    fprintf(stderr, "error: train_lenet wants FOLDER, OUT and 1 to 9999 epochs\n%s\n", usage);
+    return 1;
+  }
+  snprintf(training.pef, sizeof training.pef, "%s.pef", argv[at + 1]);
+  snprintf(training.checkpoint, sizeof training.checkpoint, "%s.checkpoint", argv[at + 1]);
+  SambaStatus status = run(&training, argv[at]);
+  if (!status)
+    return 0;
+  fprintf(stderr, "error: %s\n", sambaStatusGetMessage(status));
+  sambaStatusFree(status);
+  return 1;
 }

@@ -1,7 +1,7 @@
 /* Hyperparameters; see hyperparameters.h. */
 #include "runtime/hyperparameters.h"
 
-#include "support/number/random.h"
+#include "samba/random.h"
 
 #include <math.h>
 #include <stdlib.h>

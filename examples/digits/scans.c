@@ -2,10 +2,9 @@
  * see scans.h. */
 #include "examples/digits/scans.h"
 
-#include "support/file/tensor_file.h"
-#include "support/number/random.h"
-
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 enum { scanSide = 8, scaledSide = 20, frame = (SCAN_SIDE - scaledSide) / 2 };
 
@@ -32,31 +31,42 @@ static float scaledPixel(const uint8_t *scan, int row, int column) {
   return ((1 - y.share) * above + y.share * below) / 16; /* a scan has values from 0 to 16 */
 }
 
-SambaStatus readScans(const char *folder, SambaArena *arena, Scans *out_scans) {
-  const uint64_t scan_bytes = scanSide * scanSide;
-  SambaTensorFile scans, labels;
-  SAMBA_RETURN_IF_ERROR(
-      sambaTensorFileRead(sambaArenaFormat(arena, "%s/scans.npy", folder), arena, &scans));
-  SAMBA_RETURN_IF_ERROR(
-      sambaTensorFileRead(sambaArenaFormat(arena, "%s/scan_labels.npy", folder), arena, &labels));
-  if (scans.dtype != SAMBA_DTYPE_UI8 || scans.bytes != SCAN_COUNT * scan_bytes ||
-      labels.dtype != SAMBA_DTYPE_UI8 || labels.bytes != SCAN_COUNT)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "%s: scans.npy and scan_labels.npy must be of type ui8, "
-                           "%d scans of 8x8 and their labels",
-                           folder, SCAN_COUNT);
+/* FOLDER/NAME: `count` numbers of type ui8, which the caller frees. */
+static SambaStatus readBytes(const char *folder, const char *name, int64_t count,
+                             uint8_t **out_bytes) {
+  char path[4096];
+  SambaTensor *tensor;
+  *out_bytes = NULL;
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  SAMBA_RETURN_IF_ERROR(sambaTensorReadNpy(path, sambaStringRef(name), &tensor));
+  SambaStatus status = NULL;
+  if (sambaTensorGetDType(tensor) != SAMBA_DTYPE_UI8 || sambaTensorGetNumElements(tensor) != count)
+    status = sambaStatusMake(SAMBA_INVALID, "%s: must have %lld numbers of type ui8", path,
+                             (long long)count);
+  if (!status && (*out_bytes = malloc((size_t)count)))
+    status = sambaTensorReadData(tensor, *out_bytes, count);
+  sambaTensorRelease(tensor);
+  return status;
+}
 
-  out_scans->images = sambaArenaAllocate(arena, SCAN_COUNT * sizeof *out_scans->images);
-  out_scans->labels = sambaArenaAllocate(arena, SCAN_COUNT * sizeof *out_scans->labels);
-  for (uint64_t i = 0; i < SCAN_COUNT; ++i) {
-    const uint8_t *scan = (const uint8_t *)scans.data + i * scan_bytes;
+SambaStatus readScans(const char *folder, Scans *out_scans) {
+  const int64_t scan_bytes = scanSide * scanSide;
+  uint8_t *scans, *labels = NULL;
+  SambaStatus status = readBytes(folder, "scans.npy", SCAN_COUNT * scan_bytes, &scans);
+  if (!status)
+    status = readBytes(folder, "scan_labels.npy", SCAN_COUNT, &labels);
+
+  for (int64_t i = 0; i < SCAN_COUNT && scans && labels; ++i) {
+    const uint8_t *scan = scans + i * scan_bytes;
     for (int p = 0; p < SCAN_PIXELS; ++p) {
       float pixel = scaledPixel(scan, p / SCAN_SIDE - frame, p % SCAN_SIDE - frame);
       out_scans->images[i][p] = (pixel - 0.1307f) / 0.3081f;
     }
-    out_scans->labels[i] = ((const uint8_t *)labels.data)[i];
+    out_scans->labels[i] = labels[i];
   }
-  return NULL;
+  free(scans);
+  free(labels);
+  return status;
 }
 
 static void copyScan(const Scans *scans, uint32_t which, uint32_t at, ScanBatch *batch) {

@@ -2,8 +2,7 @@
 #ifndef SAMBA_EXAMPLES_DIGITS_SCANS_H
 #define SAMBA_EXAMPLES_DIGITS_SCANS_H
 
-#include "runtime/session.h"
-#include "support/base/memory.h"
+#include <samba/samba.h>
 
 /* The scans are in a fixed random order: the first ones are for the training, the rest for the
  * test. An epoch is as many whole batches as there are scans for. */
@@ -20,8 +19,8 @@ enum {
 };
 
 typedef struct Scans {
-  float (*images)[SCAN_PIXELS]; /* normalized */
-  int64_t *labels;
+  float images[SCAN_COUNT][SCAN_PIXELS]; /* normalized */
+  int64_t labels[SCAN_COUNT];
 } Scans;
 
 typedef struct ScanBatch {
@@ -31,8 +30,8 @@ typedef struct ScanBatch {
       count; /* so many are no repetition: the last batch of the test has fewer than the rest */
 } ScanBatch;
 
-/* Reads FOLDER/scans.npy and FOLDER/scan_labels.npy. What it returns is in the arena. */
-SambaStatus readScans(const char *folder, SambaArena *arena, Scans *out_scans);
+/* Reads FOLDER/scans.npy and FOLDER/scan_labels.npy. */
+SambaStatus readScans(const char *folder, Scans *out_scans);
 /* The batch of a step of the training. Every epoch has an order of its own, which depends on the
  * seed and its number only: a training that is taken up again sees what it would have seen. With
  * `tests`, batch `step` of the test. */

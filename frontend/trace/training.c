@@ -6,7 +6,7 @@
 #include "frontend/trace/trace_state.h"
 #include "samba/operators.h"
 #include "support/base/index.h"
-#include "support/number/random.h"
+#include "samba/random.h"
 #include "support/number/shape.h"
 #include "support/text/escape.h"
 #include "support/text/text.h"

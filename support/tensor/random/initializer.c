@@ -3,10 +3,10 @@
  * A number is a function of a key and of its place alone: output `place` of splitmix64 that starts
  * at the key, which comes from the seed and the tensor's name. So threads may share the places in
  * any way, and the order in which parameters are made does not matter. */
+#include "samba/random.h"
 #include "support/base/memory.h"
 #include "support/number/convert.h"
 #include "support/number/dtype.h"
-#include "support/number/random.h"
 #include "support/tensor/random/normal_quantile.h"
 #include "support/tensor/tensor_state.h"
 #include "support/text/string_ref.h"

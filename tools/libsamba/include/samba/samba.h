@@ -8,6 +8,7 @@
 #include "samba/context.h"
 #include "samba/lazy.h"
 #include "samba/operators.h"
+#include "samba/random.h"
 #include "samba/session.h"
 #include "samba/tensor.h"
 #include "samba/trace.h"

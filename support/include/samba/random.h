@@ -1,6 +1,7 @@
-/* Random numbers that are the same everywhere for a seed. */
-#ifndef SAMBA_SUPPORT_NUMBER_RANDOM_H
-#define SAMBA_SUPPORT_NUMBER_RANDOM_H
+/* Random numbers that are the same everywhere for a seed: where only that counts. For those of
+ * PyTorch see SambaGenerator in samba/tensor.h. */
+#ifndef SAMBA_RANDOM_H
+#define SAMBA_RANDOM_H
 
 #include <stdint.h>
 
