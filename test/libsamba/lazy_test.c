@@ -220,6 +220,22 @@ static void testOperands(void **state) {
   drop(3, (SambaTensor *[]){strided, made, y});
 }
 
+/* A view of what is not computed yet is computed with it, also as an operand. */
+static void testViewOfLazy(void **state) {
+  (void)state;
+  SambaTensor *a = numbers(2, twoByThree, (float[]){1, 2, 3, 4, 5, 6}), *turned, *b;
+  SambaTensor *y = call1("neg", a);
+  fine(sambaTensorTranspose2D(y, &turned));
+  assert_false(sambaTensorIsRealized(turned));
+  fine(sambaTensorTranspose2D(y, &b));
+  SambaTensor *z = call2("add", b, b);
+  fine(sambaTensorRealize(1, &z, NULL)); /* computes y on the way */
+  expectNumbers(z, 6, (float[]){-2, -8, -4, -10, -6, -12});
+  fine(sambaTensorMaterialize(turned, NULL));
+  expectNumbers(turned, 6, (float[]){-1, -4, -2, -5, -3, -6});
+  drop(5, (SambaTensor *[]){a, turned, b, y, z});
+}
+
 static void testErrors(void **state) {
   (void)state;
   SambaTensor *a = vector(3, (float[]){1, 2, 3}), *b = vector(4, (float[]){1, 2, 3, 4}), *y;
@@ -264,6 +280,7 @@ int main(void) {
       cmocka_unit_test(n020Destroyed),    cmocka_unit_test(n022Memory),
       cmocka_unit_test(testCompiledOnce), cmocka_unit_test(testSeveralResults),
       cmocka_unit_test(n040Contiguous),   cmocka_unit_test(testLongChain),
-      cmocka_unit_test(testOperands),     cmocka_unit_test(testErrors)};
+      cmocka_unit_test(testOperands),     cmocka_unit_test(testViewOfLazy),
+      cmocka_unit_test(testErrors)};
   return cmocka_run_group_tests_name("lazy", tests, makeContext, dropContext);
 }

@@ -67,7 +67,8 @@ static SambaStatus writeSeed(SambaSession *session, const SambaTensor *tensor,
     uint32_t one = sambaFloatToBits(dtype, 1); /* the tensor has one element */
     memcpy(sambaTensorGetDataPtr(ones), &one, sambaDTypeBytes(dtype));
   }
-  SambaStatus status = sambaLazyWrite(session, sambaStringRef(name), gradient ? gradient : ones);
+  SambaStatus status =
+      sambaSessionWriteTensor(session, sambaStringRef(name), gradient ? gradient : ones);
   sambaTensorRelease(ones);
   return status;
 }
@@ -132,12 +133,14 @@ static SambaStatus runGraph(const SambaLazyGraph *graph, SambaTensor *tensor, Sa
                             SambaTensor *gradient) {
   SambaLazyProgram *program;
   SambaSession *session;
+  SAMBA_RETURN_IF_ERROR(sambaLazyMakeInputs(graph->inputs.size, graph->inputs.data));
   SAMBA_RETURN_IF_ERROR(sambaLazyCompile(graph->context, graph->trace, &program));
   SambaStatus status = sambaLazyLoad(graph->context, program, &session);
   sambaLazyProgramRelease(program);
   for (uint32_t i = 0; i < graph->inputs.size && !status; ++i) {
     char name[SAMBA_LAZY_NAME_BYTES];
-    status = sambaLazyWrite(session, sambaLazyInputName(i, name), graph->inputs.data[i].data);
+    status =
+        sambaSessionWriteTensor(session, sambaLazyInputName(i, name), graph->inputs.data[i].data);
   }
   if (!status)
     status = writeSeed(session, tensor, gradient);

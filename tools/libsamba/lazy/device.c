@@ -150,12 +150,6 @@ SambaStatus sambaLazyLoad(SambaContext *context, SambaLazyProgram *program,
   return NULL;
 }
 
-SambaStatus sambaLazyWrite(SambaSession *session, SambaStringRef name, SambaTensor *data) {
-  SAMBA_RETURN_IF_ERROR(
-      sambaTensorMaterialize(data, NULL)); /* once: the session would not keep it */
-  return sambaSessionWriteTensor(session, name, data);
-}
-
 SambaStatus sambaLazyRun(SambaContext *context, SambaSession *session, bool counted) {
   SambaRunReport before, after;
   sambaSessionGetReport(session, &before);

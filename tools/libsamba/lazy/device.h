@@ -24,8 +24,6 @@ void sambaLazyProgramRelease(SambaLazyProgram *program);
 /* The session with that program loaded. Borrowed until the next call. */
 SambaStatus sambaLazyLoad(SambaContext *context, SambaLazyProgram *program,
                           SambaSession **out_session);
-/* Writes a tensor, whose data are made now if they are lazy, and stay. */
-SambaStatus sambaLazyWrite(SambaSession *session, SambaStringRef name, SambaTensor *data);
 /* Runs everything; counted in the statistics, if asked. */
 SambaStatus sambaLazyRun(SambaContext *context, SambaSession *session, bool counted);
 

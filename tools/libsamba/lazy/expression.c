@@ -246,14 +246,16 @@ static SambaStatus makeResults(SambaLazyNode *node, SambaTensor **out_results) {
   return NULL;
 }
 
-SambaStatus sambaTensorOperator(SambaContext *context, const char *name, uint32_t operand_count,
-                                SambaTensor *const *operands, uint32_t attribute_count,
-                                const SambaAttribute *attributes, SambaTensor **out_results) {
+SambaStatus sambaLazyCall(SambaContext *context, const char *name, uint32_t operand_count,
+                          SambaTensor *const *operands, uint32_t attribute_count,
+                          const SambaAttribute *attributes, uint32_t *out_count,
+                          SambaTensor **out_results) {
   const SambaOperator *operator = sambaOperatorFind(sambaStringRef(name));
   *out_results = NULL;
   if (!operator)
     return sambaStatusMake(SAMBA_UNSUPPORTED, "%s: there is no such operator", name);
   uint32_t results = sambaOperatorResults(operator);
+  *out_count = results;
   memset(out_results, 0, results * sizeof *out_results);
 
   SambaLazyNode *node = sambaAllocateZeroed(1, sizeof *node);

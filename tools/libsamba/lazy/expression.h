@@ -54,6 +54,12 @@ void sambaLazySetComputed(SambaLazyValue value, SambaTensor *data);
 /* Forgets how the node is computed, if nobody can need it. */
 void sambaLazyCollapse(SambaLazyNode *node);
 
+/* sambaTensorOperator, but for who computes the results: out_count of them. */
+SambaStatus sambaLazyCall(SambaContext *context, const char *name, uint32_t operand_count,
+                          SambaTensor *const *operands, uint32_t attribute_count,
+                          const SambaAttribute *attributes, uint32_t *out_count,
+                          SambaTensor **out_results);
+
 /* The data of the source into the tensor's memory; shape and type agree. */
 SambaStatus sambaLazyWriteInPlace(SambaTensor *tensor, const SambaTensor *source);
 

@@ -126,6 +126,12 @@ SambaStatus sambaLazyTrace(SambaLazyGraph *graph, SambaLazyValue value,
   return status;
 }
 
+SambaStatus sambaLazyMakeInputs(size_t count, const SambaLazyInput *inputs) {
+  for (size_t i = 0; i < count; ++i)
+    SAMBA_RETURN_IF_ERROR(sambaTensorMaterialize(inputs[i].data, NULL));
+  return NULL;
+}
+
 void sambaLazyGraphFree(SambaLazyGraph *graph) {
   for (size_t i = 0; i < graph->inputs.size; ++i) {
     sambaTensorRelease(graph->inputs.data[i].data);

@@ -39,6 +39,9 @@ void sambaLazyReach(SambaLazyGraph *graph, SambaLazyNode *node);
 /* The value in the graph's trace, with everything that it is computed from. */
 SambaStatus sambaLazyTrace(SambaLazyGraph *graph, SambaLazyValue value,
                            SambaTraceValue **out_value);
+/* Makes data of inputs that are lazy: before a session is asked to hold the graph, because making
+ * them may use the session. */
+SambaStatus sambaLazyMakeInputs(size_t count, const SambaLazyInput *inputs);
 void sambaLazyGraphFree(SambaLazyGraph *graph);
 
 #endif

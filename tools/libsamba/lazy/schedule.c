@@ -174,10 +174,11 @@ static SambaStatus runSchedule(SambaSchedule *schedule, bool counted) {
     return NULL;
   SambaSession *session;
   char name[SAMBA_LAZY_NAME_BYTES];
+  SAMBA_RETURN_IF_ERROR(sambaLazyMakeInputs(schedule->inputs.size, schedule->inputs.data));
   SAMBA_RETURN_IF_ERROR(sambaLazyLoad(schedule->context, schedule->program, &session));
   for (uint32_t i = 0; i < schedule->inputs.size; ++i)
-    SAMBA_RETURN_IF_ERROR(
-        sambaLazyWrite(session, sambaLazyInputName(i, name), schedule->inputs.data[i].data));
+    SAMBA_RETURN_IF_ERROR(sambaSessionWriteTensor(session, sambaLazyInputName(i, name),
+                                                  schedule->inputs.data[i].data));
   SAMBA_RETURN_IF_ERROR(sambaLazyRun(schedule->context, session, counted));
 
   for (size_t i = 0; i < schedule->computed.size; ++i)
@@ -185,6 +186,43 @@ static SambaStatus runSchedule(SambaSchedule *schedule, bool counted) {
   for (size_t i = 0; i < schedule->computed.size; ++i)
     schedule->computed.data[i].value.node->scheduled = false;
   schedule->has_run = true;
+  return NULL;
+}
+
+/* ---- Views of what is not computed yet ---- */
+
+/* The materializer of a result: whoever needs the data computes it. */
+static SambaStatus compute(void *user, const SambaMaterializeRequest *request) {
+  const SambaLazyValue *value = user;
+  SambaTensor *tensor;
+  SAMBA_RETURN_IF_ERROR(sambaTensorCreateEmpty(request->dtype, request->rank, request->dims,
+                                               (SambaStringRef){0}, &tensor));
+  sambaLazyHang(tensor, *value);
+  SambaStatus status = sambaTensorRealize(1, &tensor, NULL);
+  if (!status)
+    status = sambaTensorReadData(tensor, request->data, request->bytes);
+  sambaTensorRelease(tensor);
+  return status;
+}
+
+static void releaseValue(void *user) {
+  SambaLazyValue *value = user;
+  sambaLazyNodeRelease(value->node);
+  free(value);
+}
+
+SambaStatus sambaTensorOperator(SambaContext *context, const char *name, uint32_t operand_count,
+                                SambaTensor *const *operands, uint32_t attribute_count,
+                                const SambaAttribute *attributes, SambaTensor **out_results) {
+  uint32_t count;
+  SAMBA_RETURN_IF_ERROR(sambaLazyCall(context, name, operand_count, operands, attribute_count,
+                                      attributes, &count, out_results));
+  for (uint32_t r = 0; r < count; ++r) {
+    SambaLazyValue *value = sambaAllocate(sizeof *value);
+    *value = sambaLazyValueOf(out_results[r]);
+    sambaLazyNodeRetain(value->node);
+    sambaTensorSetMaterializer(out_results[r], compute, value, releaseValue);
+  }
   return NULL;
 }
 

@@ -10,6 +10,9 @@
  * tensors that are asked for as one graph, in memory, and gives each of them its data. What is
  * computed already is not computed again: a realized tensor is an input of what uses it.
  *
+ * The data are also made when something else needs them: a view of the result that is materialized,
+ * a session that it is written to. Views of samba/tensor.h pass no gradients; operators do.
+ *
  * An expression refers to the values that its operands had when it was made: sambaTensorReplace of
  * an operand does not change it. Data that are written in place (sambaTensorAssign,
  * sambaTensorWriteData) are shared: what is computed later sees what was written. */
