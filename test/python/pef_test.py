@@ -211,6 +211,26 @@ class PefTest(unittest.TestCase):
             samba.session.run([named()], section_types=["FWD", "BCKWD"])
         self.assertEqual(model.bias.sn_grad.tolist(), [5.0] * 10)
 
+    def test_parameters_without_optimizer_and_frozen_ones(self):
+        model = nn.Sequential(nn.Linear(10, 10), nn.Linear(10, 10), nn.Linear(10, 1))
+        model[0].requires_grad_(False)
+        optimizer = samba.optim.SGD(model[2].parameters(), lr=0.1)
+        self.start(model, (named(),), optimizer)
+        samba.session.run([named()])
+        same = [torch.equal(p.sn_data, p.detach()) for p in model.parameters()]
+        self.assertEqual(same, [True] * 4 + [False] * 2)
+        self.assertGreater(float(model[1].weight.sn_grad.abs().sum()), 0)
+        with self.assertRaisesRegex(RuntimeError, "requires_grad=True"):
+            model[0].weight.sn_grad
+        # Where PyTorch would leave a parameter alone, the text says what to do.
+        with self.assertRaisesRegex(ValueError, "1__weight.*no loss depends on it; freeze it"):
+            both = Function(lambda x: (model[0](x).sum(), model[1](x)))
+            both.one, both.two = model[0], model[1]
+            model[0].requires_grad_(True)
+            self.compile(
+                both, (named(),), samba.optim.SGD(both.parameters(), lr=0.1), loss_indices=[0]
+            )
+
     def test_S091_S090_the_norm_of_gradients(self):
         model = nn.Linear(10, 10)
         optimizer = samba.optim.AdamW(model.parameters(), max_grad_norm=1.0)

@@ -130,7 +130,6 @@ def trace_model(context, model, inputs, optimizers=(), loss_indices=None, name="
     while True:
         tracer = Tracer(context, graph_name(name, model), model, updated)
         tracer.trains = trains
-        tracer.trained = trained_ids(optimizers) if optimizers else None
         again = walk(tracer, model, args, kwargs)
         if not again:
             break
@@ -142,10 +141,6 @@ def trace_model(context, model, inputs, optimizers=(), loss_indices=None, name="
 
 def graph_name(name, model):
     return re.sub(r"\W", "_", name) or type(model).__name__.lower()
-
-
-def trained_ids(optimizers):
-    return {id(p) for o in optimizers for g in o.param_groups for p in g["params"]}
 
 
 def walk(tracer, model, args, kwargs):

@@ -95,7 +95,6 @@ class Tracer:
         self.inputs = {}  # id -> traced tensor
         self.originals = {}  # id -> argument, before anything was written to it
         self.outputs = []
-        self.trained = None  # ids of what optimizers train; None: all that require a gradient
         self.tensors = {}  # name -> host tensor, of everything that the device needs
         self.kinds = {}  # name -> kind
         self.kept = []  # so that an id stays that of its tensor
@@ -237,7 +236,7 @@ class Tracer:
             shape,
             self.region(parameter, name),
             self.memory(parameter),
-            bool(requires_grad and self.trains and self.is_trained(parameter)),
+            bool(requires_grad and self.trains),
         )
         if value.name != name:
             raise ValueError(
@@ -245,9 +244,6 @@ class Tracer:
             )
         self.tensors[name], self.kinds[name] = parameter, "weight"
         return value
-
-    def is_trained(self, parameter):
-        return self.trained is None or id(parameter) in self.trained
 
     def buffer(self, tensor, data, name):
         """A tensor in device memory; one that the model does not own has its data in the PEF."""
