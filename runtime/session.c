@@ -190,4 +190,9 @@ void sambaSessionGetReport(const SambaSession *session, SambaRunReport *out_repo
   loaded->device->functions->statistics(loaded->device, &out_report->device);
   out_report->section_count = loaded->pef->sections_count;
   out_report->sections = loaded->sections;
+  out_report->machine =
+      (SambaMachineInfo){.name = loaded->machine.name,
+                         .clock_hz = (uint64_t)loaded->machine.clock_hz,
+                         .pcus = (uint64_t)sambaMachinePcuCount(&loaded->machine),
+                         .pmus = (uint64_t)sambaMachinePmuCount(&loaded->machine)};
 }

@@ -18,8 +18,5 @@ SambaHyperparameters *sambaSessionGetHyperparameters(SambaSession *session);
 /* The record of a tensor (sambaSessionGetTensorInfo). */
 SambaStatus sambaSessionFindTensor(const SambaSession *session, SambaStringRef name,
                                    const SambaPefSymbol **out_symbol);
-/* The calls that the order asks for; refuses before anything is launched. out_calls: malloc'ed. */
-SambaStatus sambaSessionPlanRun(const SambaSession *session, const SambaRunOrder *order,
-                                uint32_t **out_calls, uint32_t *out_count);
 
 #endif

@@ -1,8 +1,6 @@
 /* What ran on a session, for Python; see report.h. */
 #include "tools/python/report.h"
 
-#include "runtime/summary.h"
-
 typedef struct {
   const char *name;
   unsigned long long value;
@@ -43,51 +41,59 @@ static double utilization(uint64_t busy, const SambaDeviceActivity *activity, ui
   return activity->cycles ? (double)busy / (double)activity->cycles / (double)units : 0;
 }
 
-static bool addUtilization(PyObject *dict, const SambaSession *session,
+static bool addUtilization(PyObject *dict, const SambaMachineInfo *machine,
                            const SambaDeviceActivity *activity) {
-  const SambaMachine *machine = sambaSessionGetMachine(session);
-  uint64_t pcus = sambaMachinePcuCount(machine), pmus = sambaMachinePmuCount(machine);
-  return addReal(dict, "pcu_utilization", utilization(activity->pcu_busy, activity, pcus)) &&
-         addReal(dict, "pmu_utilization", utilization(activity->pmu_busy, activity, pmus));
+  return addReal(dict, "pcu_utilization",
+                 utilization(activity->pcu_busy, activity, machine->pcus)) &&
+         addReal(dict, "pmu_utilization", utilization(activity->pmu_busy, activity, machine->pmus));
 }
 
-static PyObject *describeSection(const SambaSession *session, const SambaSectionReport *report) {
-  const SambaPefSection *section = &sambaSessionGetPef(session)->sections[report->section];
-  PyObject *dict = Py_BuildValue("{s:I,s:N,s:s}", "section", report->section, "name",
-                                 sambaTextToPython(section->name), "type",
-                                 sambaPefSectionTypeName(section->type));
-  if (dict && (!addActivity(dict, report->calls, &report->activity) ||
-               !addUtilization(dict, session, &report->activity)))
-    Py_CLEAR(dict);
-  return dict;
+typedef struct {
+  const SambaRunReport *report;
+  PyObject *list; /* NULL after a failure */
+} Sections;
+
+/* Adds a section that ran. */
+static void describeSection(void *user, const SambaSectionInfo *info) {
+  Sections *sections = user;
+  const SambaSectionReport *report = &sections->report->sections[info->section];
+  if (!sections->list || !report->calls)
+    return;
+  PyObject *dict =
+      Py_BuildValue("{s:I,s:N,s:s}", "section", info->section, "name",
+                    sambaTextToPython(info->name), "type", sambaSectionTypeName(info->type));
+  bool fine = dict && addActivity(dict, report->calls, &report->activity) &&
+              addUtilization(dict, &sections->report->machine, &report->activity) &&
+              !PyList_Append(sections->list, dict);
+  if (!fine)
+    Py_CLEAR(sections->list);
+  Py_XDECREF(dict);
 }
 
-static PyObject *describeSections(const SambaSession *session, const SambaRunReport *report) {
-  PyObject *list = PyList_New(0);
-  for (uint32_t i = 0; list && i < report->section_count; ++i) {
-    if (!report->sections[i].calls)
-      continue;
-    PyObject *section = describeSection(session, &report->sections[i]);
-    if (!section || PyList_Append(list, section))
-      Py_CLEAR(list);
-    Py_XDECREF(section);
-  }
-  return list;
+static bool addTransfers(PyObject *dict, const SambaTransferReport *transfers) {
+  const Count counts[] = {{"host_to_device_bytes", transfers->host_to_device_bytes},
+                          {"device_to_host_bytes", transfers->device_to_host_bytes},
+                          {"conversions", transfers->conversions}};
+  return addCounts(dict, sizeof counts / sizeof *counts, counts) &&
+         addReal(dict, "transfer_seconds", transfers->seconds);
 }
 
 PyObject *sambaReportToPython(const SambaSession *session) {
-  const SambaMachine *machine = sambaSessionGetMachine(session);
   SambaRunReport report;
   sambaSessionGetReport(session, &report);
 
-  PyObject *sections = describeSections(session, &report);
-  PyObject *dict =
-      sections ? Py_BuildValue("{s:N,s:s,s:d,s:d,s:d}", "sections", sections, "machine",
-                               machine->name, "clock_hz", (double)machine->clock_hz, "load_seconds",
-                               report.load_seconds, "simulate_seconds", report.simulate_seconds)
-               : NULL;
+  Sections sections = {&report, PyList_New(0)};
+  if (sections.list)
+    sambaSessionForEachSection(session, describeSection, &sections);
+  if (!sections.list)
+    return NULL;
+  PyObject *dict = Py_BuildValue("{s:N,s:s,s:d,s:d,s:d}", "sections", sections.list, "machine",
+                                 report.machine.name, "clock_hz", (double)report.machine.clock_hz,
+                                 "load_seconds", report.load_seconds, "simulate_seconds",
+                                 report.simulate_seconds);
   if (dict && (!addActivity(dict, report.calls, &report.activity) ||
-               !addUtilization(dict, session, &report.activity)))
+               !addUtilization(dict, &report.machine, &report.activity) ||
+               !addTransfers(dict, &report.transfers)))
     Py_CLEAR(dict);
   return dict;
 }

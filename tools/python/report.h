@@ -4,7 +4,7 @@
 
 #include "tools/python/convert.h"
 
-#include "runtime/session.h"
+#include "samba/session.h"
 
 /* A new dict: sums over all calls, the machine, and a dict for each section that ran. */
 PyObject *sambaReportToPython(const SambaSession *session);

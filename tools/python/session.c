@@ -1,7 +1,7 @@
 /* Sessions for Python: a PEF on the simulated device. */
 #include "tools/python/session.h"
 
-#include "runtime/session.h"
+#include "samba/session.h"
 #include "tools/python/report.h"
 #include "tools/python/trace.h"
 
@@ -10,24 +10,20 @@
 enum { mostSections = 4096 };
 
 typedef struct SambaSessionObject {
-  PyObject_HEAD SambaSession *session; /* NULL: none is open */
-  SambaSimulatedDeviceOptions options;
-  uint64_t written, read; /* bytes from and to the host */
+  PyObject_HEAD SambaSession *session;
+  SambaSimulatedDeviceOptions options; /* which the session borrows */
 } SambaSessionObject;
 
 static SambaSessionObject *sessionOf(PyObject *self) { return (SambaSessionObject *)self; }
 
-/* The open session, or NULL with an exception set. */
+/* The session with a PEF, or NULL with an exception set. */
 static SambaSession *openSession(PyObject *self) {
-  if (!sessionOf(self)->session)
-    PyErr_SetString(PyExc_RuntimeError, "no PEF loaded; give one to utils.trace_graph(pef=...) or "
-                                        "samba.session.reset(pef_path)");
-  return sessionOf(self)->session;
-}
-
-static const SambaPef *openPef(PyObject *self) {
-  SambaSession *session = openSession(self);
-  return session ? sambaSessionGetPef(session) : NULL;
+  SambaSession *session = sessionOf(self)->session;
+  if (sambaSessionHasPef(session))
+    return session;
+  PyErr_SetString(PyExc_RuntimeError, "no PEF loaded; give one to utils.trace_graph(pef=...) or "
+                                      "samba.session.reset(pef_path)");
+  return NULL;
 }
 
 static PyObject *makeSession(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
@@ -36,85 +32,81 @@ static PyObject *makeSession(PyTypeObject *type, PyObject *arguments, PyObject *
   if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|ip", names, &threads, &values_only))
     return NULL;
   SambaSessionObject *self = (SambaSessionObject *)type->tp_alloc(type, 0);
-  if (self)
-    self->options =
-        (SambaSimulatedDeviceOptions){.threads = threads, .values_only = values_only != 0};
-  return (PyObject *)self;
+  if (!self)
+    return NULL;
+  self->options =
+      (SambaSimulatedDeviceOptions){.threads = threads, .values_only = values_only != 0};
+  SambaDeviceFactory device = sambaSimulatedDevice(&self->options);
+  SambaStatus status = sambaSessionCreate(&device, &self->session);
+  if (!status)
+    return (PyObject *)self;
+  Py_DECREF(self);
+  return sambaRaise(status);
 }
 
 static void freeSession(PyObject *object) {
-  if (sessionOf(object)->session)
-    sambaSessionClose(sessionOf(object)->session);
+  sambaSessionClose(sessionOf(object)->session);
   Py_TYPE(object)->tp_free(object);
 }
 
 static PyObject *closePef(PyObject *self, PyObject *ignored) {
   (void)ignored;
-  if (sessionOf(self)->session)
-    sambaSessionClose(sessionOf(self)->session);
-  sessionOf(self)->session = NULL;
-  Py_RETURN_NONE;
+  return sambaAnswerStatus(sambaSessionReset(sessionOf(self)->session, NULL));
 }
 
 /* load(path): instead of the PEF that is open; that one stays when the new one cannot be read */
 static PyObject *loadPef(PyObject *self, PyObject *argument) {
   const char *path = PyUnicode_AsUTF8(argument);
-  SambaDeviceFactory device = sambaSimulatedDevice(&sessionOf(self)->options);
-  SambaSession *session = NULL;
   SambaStatus status;
   if (!path)
     return NULL;
 
   Py_BEGIN_ALLOW_THREADS;
-  status = sambaSessionOpen(path, &device, &session);
+  status = sambaSessionLoadPef(sessionOf(self)->session, path);
   Py_END_ALLOW_THREADS;
-  if (status)
-    return sambaRaise(status);
-  Py_XDECREF(closePef(self, NULL));
-  sessionOf(self)->session = session;
-  Py_RETURN_NONE;
+  return sambaAnswerStatus(status);
 }
 
 /* ---- Tensors ---- */
 
-static PyObject *describeTensor(const SambaPef *pef, const SambaPefSymbol *symbol) {
+/* A list that visitors fill; NULL after the first failure. */
+static void append(PyObject **list, PyObject *item) {
+  if (*list && (!item || PyList_Append(*list, item)))
+    Py_CLEAR(*list);
+  Py_XDECREF(item);
+}
+
+static PyObject *describeTensor(const SambaTensorInfo *info) {
   static const char *const kinds[] = {"input",  "weight", "buffer", "optimizer_state", "constant",
                                       "output", "loss",   "update", "activation",      "gradient"};
-  int64_t sizes[SAMBA_MAX_RANK];
-  bool has_gradient = symbol->grad_symbol != SAMBA_PEF_NONE;
-  for (uint32_t i = 0; i < symbol->dims_count && i < SAMBA_MAX_RANK; ++i)
-    sizes[i] = (int64_t)symbol->dims[i].size;
-
-  return Py_BuildValue("{s:N,s:s,s:s,s:N,s:N,s:N,s:N,s:K}", "name", sambaTextToPython(symbol->name),
-                       "kind", kinds[symbol->kind], "dtype", sambaDTypeName(symbol->host_dtype),
-                       "shape", sambaIntsToTuple(symbol->dims_count, sizes), "region",
-                       sambaTextToPython(pef->regions[symbol->region].name), "grad",
-                       has_gradient ? sambaTextToPython(pef->symbols[symbol->grad_symbol].name)
-                                    : Py_NewRef(Py_None),
-                       "has_init", PyBool_FromLong(symbol->init != SAMBA_PEF_INIT_NONE), "bytes",
-                       (unsigned long long)symbol->bytes);
+  return Py_BuildValue(
+      "{s:N,s:s,s:s,s:N,s:N,s:N,s:N,s:K}", "name", sambaTextToPython(info->name), "kind",
+      kinds[info->kind], "dtype", sambaDTypeName(info->dtype), "shape",
+      sambaIntsToTuple(info->rank, info->dims), "region", sambaTextToPython(info->region), "grad",
+      info->gradient.size ? sambaTextToPython(info->gradient) : Py_NewRef(Py_None), "has_init",
+      PyBool_FromLong(info->has_init), "bytes", (unsigned long long)info->device_bytes);
 }
 
 static PyObject *findTensor(PyObject *self, PyObject *argument) {
   const char *name = PyUnicode_AsUTF8(argument);
   SambaSession *session = name ? openSession(self) : NULL;
-  const SambaPefSymbol *symbol;
+  SambaTensorInfo info;
   if (!session)
     return NULL;
-  SambaStatus status = sambaSessionFindTensor(session, sambaStringRef(name), &symbol);
-  return status ? sambaRaise(status) : describeTensor(sambaSessionGetPef(session), symbol);
+  SambaStatus status = sambaSessionGetTensorInfo(session, sambaStringRef(name), &info);
+  return status ? sambaRaise(status) : describeTensor(&info);
+}
+
+static void appendTensor(void *list, const SambaTensorInfo *info) {
+  append(list, describeTensor(info));
 }
 
 static PyObject *listTensors(PyObject *self, PyObject *ignored) {
-  const SambaPef *pef = openPef(self);
-  PyObject *list = pef ? PyList_New(0) : NULL;
+  SambaSession *session = openSession(self);
+  PyObject *list = session ? PyList_New(0) : NULL;
   (void)ignored;
-  for (uint32_t i = 0; list && i < pef->symbols_count; ++i) {
-    PyObject *item = describeTensor(pef, &pef->symbols[i]);
-    if (!item || PyList_Append(list, item))
-      Py_CLEAR(list);
-    Py_XDECREF(item);
-  }
+  if (list)
+    sambaSessionForEachTensor(session, ~0u, appendTensor, &list);
   return list;
 }
 
@@ -124,7 +116,6 @@ static PyObject *writeTensor(PyObject *self, PyObject *arguments) {
   PyObject *dtype, *shape;
   unsigned long long data;
   SambaTensorType type;
-  uint64_t bytes;
   if (!PyArg_ParseTuple(arguments, "sOOK", &name, &dtype, &shape, &data) ||
       !sambaReadType(dtype, shape, &type))
     return NULL;
@@ -132,14 +123,9 @@ static PyObject *writeTensor(PyObject *self, PyObject *arguments) {
   if (!session)
     return NULL;
 
-  bytes = sambaDTypeBytes(type.dtype);
-  for (uint32_t i = 0; i < type.rank; ++i)
-    bytes *= (uint64_t)type.dims[i];
-  SambaStatus status = sambaSessionSetInput(session, sambaStringRef(name), type.dtype, type.rank,
-                                            type.dims, (const void *)(uintptr_t)data);
-  if (!status)
-    sessionOf(self)->written += bytes;
-  return sambaAnswerStatus(status);
+  return sambaAnswerStatus(sambaSessionSetInput(session, sambaStringRef(name), type.dtype,
+                                                type.rank, type.dims,
+                                                (const void *)(uintptr_t)data));
 }
 
 /* read(name, data, bytes): into memory of exactly that size */
@@ -169,10 +155,7 @@ static PyObject *readTensor(PyObject *self, PyObject *arguments) {
   sambaTensorRelease(tensor);
   if (!fits)
     return PyErr_Format(PyExc_ValueError, "'%s' has %llu bytes, not %llu", name, expected, bytes);
-  if (status)
-    return sambaRaise(status);
-  sessionOf(self)->read += bytes;
-  Py_RETURN_NONE;
+  return sambaAnswerStatus(status);
 }
 
 /* ---- Runs ---- */
@@ -346,89 +329,84 @@ static PyObject *checkTrace(PyObject *self, PyObject *argument) {
 
 /* ---- What the PEF has ---- */
 
-static PyObject *listArgins(PyObject *self, PyObject *ignored) {
+static void appendArgin(void *list, const SambaArginInfo *info) {
   static const char *const kinds[] = {"other",    "lr",           "weight_decay",
                                       "momentum", "dropout_rate", "dropout_seed"};
-  const SambaPef *pef = openPef(self);
-  PyObject *list = pef ? PyList_New(0) : NULL;
+  append(list, Py_BuildValue("{s:N,s:s,s:N,s:N,s:d}", "name", sambaTextToPython(info->name), "kind",
+                             kinds[info->kind], "group", sambaTextToPython(info->group), "layer",
+                             sambaTextToPython(info->layer), "value", info->value));
+}
+
+static PyObject *listArgins(PyObject *self, PyObject *ignored) {
+  SambaSession *session = openSession(self);
+  PyObject *list = session ? PyList_New(0) : NULL;
   (void)ignored;
-  for (uint32_t i = 0; list && i < pef->argins_count; ++i) {
-    const SambaPefArgin *argin = &pef->argins[i];
-    double value =
-        sambaHyperparametersValue(sambaSessionGetHyperparameters(sessionOf(self)->session), i);
-    PyObject *item =
-        Py_BuildValue("{s:N,s:s,s:N,s:N,s:d}", "name", sambaTextToPython(argin->name), "kind",
-                      kinds[argin->kind], "group", sambaTextToPython(argin->group), "layer",
-                      sambaTextToPython(argin->layer), "value", value);
-    if (!item || PyList_Append(list, item))
-      Py_CLEAR(list);
-    Py_XDECREF(item);
-  }
+  if (list)
+    sambaSessionForEachArgin(session, ~0u, appendArgin, &list);
   return list;
+}
+
+static void appendSection(void *list, const SambaSectionInfo *info) {
+  append(list,
+         Py_BuildValue("(Ns)", sambaTextToPython(info->name), sambaSectionTypeName(info->type)));
 }
 
 static PyObject *listSections(PyObject *self, PyObject *ignored) {
-  const SambaPef *pef = openPef(self);
-  PyObject *list = pef ? PyList_New(0) : NULL;
+  SambaSession *session = openSession(self);
+  PyObject *list = session ? PyList_New(0) : NULL;
   (void)ignored;
-  for (uint32_t i = 0; list && i < pef->sections_count; ++i) {
-    PyObject *item = Py_BuildValue("(Ns)", sambaTextToPython(pef->sections[i].name),
-                                   sambaPefSectionTypeName(pef->sections[i].type));
-    if (!item || PyList_Append(list, item))
-      Py_CLEAR(list);
-    Py_XDECREF(item);
-  }
+  if (list)
+    sambaSessionForEachSection(session, appendSection, &list);
   return list;
+}
+
+static void appendCall(void *list, uint32_t section) {
+  append(list, PyLong_FromUnsignedLong(section));
 }
 
 static PyObject *listCalls(PyObject *self, PyObject *ignored) {
-  const SambaPef *pef = openPef(self);
-  PyObject *list = pef ? PyList_New(0) : NULL;
+  SambaSession *session = openSession(self);
+  PyObject *list = session ? PyList_New(0) : NULL;
   (void)ignored;
-  for (uint32_t i = 0; list && i < pef->calls_count; ++i) {
-    PyObject *item = PyLong_FromUnsignedLong(pef->calls[i].section);
-    if (!item || PyList_Append(list, item))
-      Py_CLEAR(list);
-    Py_XDECREF(item);
-  }
+  if (list)
+    sambaSessionForEachCall(session, appendCall, &list);
   return list;
 }
 
+static void addOption(void *user, const SambaOptionInfo *info) {
+  PyObject **options = user;
+  PyObject *key = sambaTextToPython(info->key), *value = sambaTextToPython(info->value);
+  if (*options && (!key || !value || PyDict_SetItem(*options, key, value)))
+    Py_CLEAR(*options);
+  Py_XDECREF(key);
+  Py_XDECREF(value);
+}
+
+static void takeFirst(void *user, const SambaGraphInfo *info) {
+  SambaGraphInfo *first = user;
+  if (!first->mapping)
+    *first = *info;
+}
+
 static PyObject *describePef(PyObject *self, PyObject *ignored) {
-  static const char *const mappings[] = {"section", "spatial"};
-  const SambaPef *pef = openPef(self);
-  PyObject *options = pef ? PyDict_New() : NULL;
+  SambaSession *session = openSession(self);
+  PyObject *options = session ? PyDict_New() : NULL;
+  SambaGraphInfo graph = {0};
   (void)ignored;
-  for (uint32_t i = 0; options && i < pef->options_count; ++i) {
-    PyObject *key = sambaTextToPython(pef->options[i].key);
-    PyObject *value = sambaTextToPython(pef->options[i].value);
-    if (!key || !value || PyDict_SetItem(options, key, value))
-      Py_CLEAR(options);
-    Py_XDECREF(key);
-    Py_XDECREF(value);
-  }
+  if (options)
+    sambaSessionForEachOption(session, addOption, &options);
   if (!options)
     return NULL;
-  const SambaPefGraph *graph = pef->graphs_count ? &pef->graphs[0] : NULL;
-  return Py_BuildValue("{s:N,s:s,s:N,s:s}", "graph",
-                       sambaTextToPython(graph ? graph->name : (SambaStringRef){0}), "mapping",
-                       mappings[graph ? graph->mapping : 0], "options", options, "mode",
-                       graph && graph->mode == SAMBA_PEF_GRAPH_TRAINING ? "training" : "inference");
+  sambaSessionForEachGraph(session, takeFirst, &graph);
+  return Py_BuildValue("{s:N,s:s,s:N,s:s}", "graph", sambaTextToPython(graph.name), "mapping",
+                       graph.mapping ? graph.mapping : "section", "options", options, "mode",
+                       graph.is_training ? "training" : "inference");
 }
 
 static PyObject *getReport(PyObject *self, PyObject *ignored) {
   SambaSession *session = openSession(self);
-  PyObject *report = session ? sambaReportToPython(session) : NULL;
   (void)ignored;
-  PyObject *moved =
-      report ? Py_BuildValue("{s:K,s:K}", "host_to_device_bytes",
-                             (unsigned long long)sessionOf(self)->written, "device_to_host_bytes",
-                             (unsigned long long)sessionOf(self)->read)
-             : NULL;
-  if (!moved || PyDict_Update(report, moved))
-    Py_CLEAR(report);
-  Py_XDECREF(moved);
-  return report;
+  return session ? sambaReportToPython(session) : NULL;
 }
 
 static PyObject *seedGenerator(PyObject *self, PyObject *seed) {
@@ -445,7 +423,7 @@ static PyObject *seedGenerator(PyObject *self, PyObject *seed) {
 
 static PyObject *isLoaded(PyObject *self, void *closure) {
   (void)closure;
-  return PyBool_FromLong(sessionOf(self)->session != NULL);
+  return PyBool_FromLong(sambaSessionHasPef(sessionOf(self)->session));
 }
 
 static PyMethodDef sessionMethods[] = {

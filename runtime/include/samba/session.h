@@ -382,6 +382,11 @@ SAMBA_EXPORT SambaStatus sambaSessionRun(SambaSession *session, const SambaRunOp
                                          void (*progress)(void *user, uint32_t done,
                                                           uint32_t total),
                                          void *user);
+/* The calls of the schedule that the order asks for; refuses as a run does. Release out_calls with
+ * free. */
+SAMBA_EXPORT SambaStatus sambaSessionPlanRun(const SambaSession *session,
+                                             const SambaRunOrder *order, uint32_t **out_calls,
+                                             uint32_t *out_count);
 /* True when a run in this order would read an input without a value: the first such. Without an
  * order, or with one that asks for everything: the first one at all. */
 SAMBA_EXPORT bool sambaSessionFindMissingInput(const SambaSession *session,
@@ -462,6 +467,12 @@ typedef struct SambaSectionReport {
   SambaDeviceActivity activity;
 } SambaSectionReport;
 
+/* The machine that a PEF was compiled for; name: borrowed as long as the session has this PEF. */
+typedef struct SambaMachineInfo {
+  const char *name;
+  uint64_t clock_hz, pcus, pmus;
+} SambaMachineInfo;
+
 /* What all calls that ran did, together. */
 typedef struct SambaRunReport {
   uint64_t calls;
@@ -472,6 +483,7 @@ typedef struct SambaRunReport {
   const SambaSectionReport *sections;    /* borrowed from the session, as long as it has this PEF */
   double load_seconds, simulate_seconds; /* host time: opening and loading, launching */
   double simulate_cpu_seconds;           /* of all threads while launching */
+  SambaMachineInfo machine;
 } SambaRunReport;
 
 /* What ran since the PEF was loaded; nothing without one. */
