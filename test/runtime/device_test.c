@@ -1,5 +1,5 @@
 /* Sessions on a device that is not the simulator: everything goes through the table of
- * functions. */
+ * functions (S006). */
 #include "backend/machine/shipped.h"
 #include "backend/pef/container/writer.h"
 #include "runtime/session.h"

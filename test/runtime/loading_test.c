@@ -96,7 +96,7 @@ static void s001WithoutPef(void **state) {
   end(&fixture);
 }
 
-/* The PEF comes later, from a file or from memory; both are the same PEF. */
+/* S001, S061: the PEF comes later, from a file or from memory, and runs without a trace. */
 static void s001PefComesLater(void **state) {
   (void)state;
   Fixture file, memory;
@@ -241,6 +241,7 @@ static void seeGraph(void *user, const SambaGraphInfo *info) {
            info->call_count);
 }
 
+/* S027, S080: sections have an id and a type; the schedule names them in its order. */
 static void s080Schedule(void **state) {
   (void)state;
   Fixture fixture;

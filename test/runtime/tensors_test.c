@@ -222,7 +222,7 @@ static void s064Outputs(void **state) {
   sambaTensorRelease(bad);
 }
 
-/* T097, T098: each reading is a tensor of its own; writing leaves the host's data alone. */
+/* T097, T098, S054: each reading is a tensor of its own; writing leaves the host's data alone. */
 static void t097t098DataOfTheDevice(void **state) {
   RecordedPef *fixture = *state;
   SambaTensor *weight = tensorOf("fc.weight", ones), *value = tensorOf("", steps), *reads[2];
@@ -315,7 +315,7 @@ static void t101t102t103Both(void **state) {
     sambaTensorRelease(all[i]);
 }
 
-/* The counters are the bytes that moved. */
+/* T105, G007: the counters are the bytes that moved, so a program sees what its transfers cost. */
 static void t105Counters(void **state) {
   RecordedPef *fixture = *state;
   SambaTensor *weight = tensorOf("fc.weight", ones), *read;
