@@ -151,17 +151,20 @@ SambaStatus sambaTensorCreateRandint(SambaGenerator *generator, SambaDType dtype
   SAMBA_RETURN_IF_ERROR(sambaTensorCheckShape(dtype, rank, dims));
   SAMBA_RETURN_IF_ERROR(checkFits(dtype, low));
   SAMBA_RETURN_IF_ERROR(checkFits(dtype, high - 1));
+  bool is_float = sambaDTypeIsFloatingPoint(dtype);
+  int64_t first = is_float ? boundInside(dtype, low + 1, low, -1) : low;
+  int64_t end = is_float ? boundInside(dtype, high - 1, high, 1) : high;
+  if (first >= end)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "random integers from %lld to below %lld, of which the type %s has none",
+                           (long long)low, (long long)high, sambaDTypeName(dtype));
   SAMBA_RETURN_IF_ERROR(sambaTensorCreateUninitialized(dtype, rank, dims, name, out_tensor));
 
-  if (sambaDTypeIsFloatingPoint(dtype)) {
-    low = boundInside(dtype, low + 1, low, -1);
-    high = boundInside(dtype, high - 1, high, 1);
-  }
-  uint64_t range = (uint64_t)high - (uint64_t)low;
+  uint64_t range = (uint64_t)end - (uint64_t)first;
   uint8_t *data = (*out_tensor)->storage->data;
   for (int64_t i = 0; i < (*out_tensor)->elements; ++i, data += sambaDTypeBytes(dtype)) {
     uint64_t bits = range >> 32 ? sambaGeneratorDraw64(generator) : sambaGeneratorDraw32(generator);
-    sambaScalarStore(sambaScalarInt((int64_t)((uint64_t)low + bits % range)), dtype, data);
+    sambaScalarStore(sambaScalarInt((int64_t)((uint64_t)first + bits % range)), dtype, data);
   }
   return NULL;
 }

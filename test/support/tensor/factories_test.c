@@ -129,6 +129,9 @@ static void randomRefusals(void **state) {
       sambaTensorCreateRandint(generator, SAMBA_DTYPE_I8, -200, 3, DIMS(2), unnamed, &tensor),
       SAMBA_INVALID, "cannot hold -200");
   expectError(
+      sambaTensorCreateRandint(generator, SAMBA_DTYPE_BF16, 1001, 1003, DIMS(2), unnamed, &tensor),
+      SAMBA_INVALID, "random integers from 1001 to below 1003, of which the type bf16 has none");
+  expectError(
       sambaTensorCreateBernoulli(generator, SAMBA_DTYPE_F32, 1.5, DIMS(2), unnamed, &tensor),
       SAMBA_INVALID, "ones with the probability 1.5; expected 0 to 1");
   assert_null(tensor);
