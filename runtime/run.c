@@ -5,6 +5,7 @@
 #include "runtime/tensors.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- Planning ---- */
 
@@ -112,14 +113,31 @@ static SambaStatus launch(SambaLoadedPef *loaded, uint32_t call, const uint64_t 
   return NULL;
 }
 
-/* Stores the hyperparameters that the run brings and finds what its launches get. */
+/* Stores the hyperparameters that the run brings and finds what its launches get. A run that is
+ * refused leaves the stored ones as they were. */
 static SambaStatus bindHyperparameters(SambaLoadedPef *loaded, const SambaRunOptions *options,
                                        const uint32_t *calls, uint32_t count,
                                        const uint64_t **out_argins) {
-  SAMBA_RETURN_IF_ERROR(sambaHyperparametersSet(
-      &loaded->hyperparameters, options->hyperparameter_count, options->hyperparameters));
-  return sambaHyperparametersBind(&loaded->hyperparameters, calls, count, options->evaluate,
-                                  out_argins);
+  SambaHyperparameters *stored = &loaded->hyperparameters;
+  uint32_t argins = loaded->pef->argins_count;
+  SambaArena before = {0};
+  const uint64_t *values = NULL;
+  const bool *given = NULL;
+  if (options->hyperparameter_count) {
+    values = sambaArenaCopy(&before, stored->values, argins * sizeof *values);
+    given = sambaArenaCopy(&before, stored->given, argins * sizeof *given);
+  }
+
+  SambaStatus status =
+      sambaHyperparametersSet(stored, options->hyperparameter_count, options->hyperparameters);
+  if (!status)
+    status = sambaHyperparametersBind(stored, calls, count, options->evaluate, out_argins);
+  if (status && values && argins) {
+    memcpy(stored->values, values, argins * sizeof *values);
+    memcpy(stored->given, given, argins * sizeof *given);
+  }
+  sambaArenaDestroy(&before);
+  return status;
 }
 
 static bool hasOptimizer(const SambaPef *pef, const uint32_t *calls, uint32_t count) {

@@ -170,6 +170,14 @@ static void s072RangesOfThePef(void **state) {
   refusedWith(sambaSessionRun(fixture.session, NULL, NULL, NULL),
               "hyperparameter 'momentum' has neither a value nor a default; give it one");
   assert_int_equal(fixture.recording.entries.size, 1);
+
+  /* What a refused run brings is not stored. */
+  const SambaHyperparameter good = {sambaStringRef("lr"), 0.75};
+  double value;
+  options.hyperparameters = &good;
+  refusedWith(sambaSessionRun(fixture.session, &options, NULL, NULL), "hyperparameter 'momentum'");
+  succeeded(sambaSessionGetHyperparameter(fixture.session, sambaStringRef("lr"), &value));
+  assert_true(value == (double)0.1f);
   runWith(&fixture, 1, &(SambaHyperparameter){sambaStringRef("momentum"), 0.5});
   sambaSessionClose(fixture.session);
   recordingFree(&fixture.recording);
