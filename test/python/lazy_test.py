@@ -92,8 +92,8 @@ class LazyTest(unittest.TestCase):
         values_of(self.make(seed=3))
         self.assertTrue(torch.equal(torch.randn(4), expected))
 
-    def test_s034_blocks_of_one_tensor(self):
-        model = self.make(nn.Linear, 1200, 900, seed=8)  # more than one block
+    def test_s034_parts_of_one_tensor(self):
+        model = self.make(nn.Linear, 1200, 900, seed=8)  # more than one thread has
         weight = values_of(model)["weight"]
         self.assertEqual(len(weight.unique()) > 0.9 * weight.numel() * 0.9, True)
         self.assertFalse(
@@ -116,21 +116,34 @@ class LazyTest(unittest.TestCase):
         self.assertFalse(torch.equal(*both))
 
     def test_s036_rounding_to_bf16(self):
-        class Narrow(nn.Module):
+        class Model(nn.Module):
+            def __init__(self, dtype):
+                super().__init__()
+                self.weight = nn.Parameter(torch.empty(4000, dtype=dtype).normal_())
+
+        def value(dtype, rounding):
+            options = {"seed": 1, "fp32_to_bf16_rounding": rounding}
+            return values_of(self.make(Model, dtype, **options))["weight"]
+
+        wide = value(torch.float32, "nearest_even")
+        near, cut = (value(torch.bfloat16, rounding) for rounding in lazy.ROUNDINGS)
+        self.assertTrue(torch.equal(near, wide.bfloat16()))
+        upper = (wide.view(torch.int32) & -65536).view(torch.float32)  # the upper 16 bits
+        self.assertTrue(torch.equal(cut.float(), upper))
+        self.assertFalse(torch.equal(cut, near))
+
+    def test_s033_the_numbers_are_those_of_c(self):
+        class Model(nn.Module):
             def __init__(self):
                 super().__init__()
-                empty = torch.empty(4, dtype=torch.bfloat16)
-                self.weight = nn.Parameter(empty.normal_())
+                self.weight = nn.Parameter(torch.empty(3).uniform_(2.0, 4.0))
 
-        numbers = torch.tensor([0.6614, 0.2669, 0.0617, 0.6213])
-        for rounding, expected in (
-            ("nearest_even", [0.6602, 0.2676, 0.0618, 0.6211]),
-            ("truncation", [0.6602, 0.2656, 0.0615, 0.6211]),
-        ):
-            got = lazy.rounded(numbers, torch.bfloat16, rounding)
-            self.assertTrue(torch.allclose(got.float(), torch.tensor(expected), atol=6e-5))
-            model = self.make(Narrow, seed=1, fp32_to_bf16_rounding=rounding)
-            self.assertEqual(values_of(model)["weight"].dtype, torch.bfloat16)
+        got = values_of(self.make(Model, seed=5))["weight"]
+        expected = torch.empty(3)
+        arguments = ("f32", (3,), "weight", "uniform", 2.0, 4.0, 5, 1, False, "nearest_even")
+        lazy._samba.fill_random(expected.data_ptr(), *arguments)
+        self.assertTrue(torch.equal(got, expected))
+        self.assertTrue(bool(((got >= 2) & (got < 4)).all()))
 
     def test_s032_s034_s036_refusals(self):
         with self.assertRaisesRegex(ValueError, "rounding is 'up', but must be.*truncation"):

@@ -193,7 +193,9 @@ class RefusalTest(Case):
         (named,) = next(iter(SambaLoader([{"a": torch.ones(1)}], {"a": "x"})))
         self.assertEqual(named.sn_name, "x")
         pairs = [(torch.ones(2), torch.zeros(1))]
-        first = SambaLoader(pairs, ["x"], function_hook=lambda b: [b[0]], return_original_batch=True)
+        first = SambaLoader(
+            pairs, ["x"], function_hook=lambda b: [b[0]], return_original_batch=True
+        )
         ((named,), original) = next(iter(first))
         self.assertEqual((named.sn_name, named.tolist()), ("x", [1, 1]))
         self.assertIs(original, pairs[0])

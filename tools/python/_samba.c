@@ -1,12 +1,18 @@
 /* The extension module `_samba`: contexts, traces, values and sessions for Python. The package
  * `samba` is written in Python above it. */
 #include "support/base/version.h"
+#include "tools/python/random.h"
 #include "tools/python/session.h"
 #include "tools/python/trace.h"
 
+static PyMethodDef functions[] = {{"fill_random", sambaFillRandom, METH_VARARGS,
+                                   "fill_random(data, dtype, shape, name, kind, first, second, "
+                                   "seed, threads, inverse, rounding)"},
+                                  {0}};
+
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_samba",
                                         .m_doc = "Samba for Python: see the package samba.",
-                                        .m_size = -1};
+                                        .m_size = -1, .m_methods = functions};
 
 PyMODINIT_FUNC PyInit__samba(void) {
   PyTypeObject *const types[] = {&sambaContextType, &sambaTraceType, &sambaValueType,

@@ -4,27 +4,26 @@ While lazy mode is on, torch functions that a module's constructor calls to make
 tensors record what they would do and give a tensor on the meta device, which needs no memory. What
 torch.nn.init does to such a tensor is recorded too. The record is the parameter's materializer.
 
-Values do not depend on what else a program draws, nor on the number of threads: each tensor has a
-generator of its own, which starts from the seed and from the tensor's name, and each block of 2^18
-elements has its place in that generator's sequence."""
-import concurrent.futures
+Values do not depend on what else a program draws, nor on the number of threads: a random number is a
+function of the seed, of the tensor's name and of its place in the tensor, the same as in C."""
 import contextlib
 import hashlib
 import secrets
 import sys
 import threading
 
-import numpy
 import torch
 from torch.overrides import TorchFunctionMode
 
+from samba import _samba
+
 ROUNDINGS = ("nearest_even", "truncation")
-BLOCK = 1 << 18
+DTYPES = {torch.float32: "f32", torch.bfloat16: "bf16", torch.float16: "f16"}
 
 # Functions that make a tensor out of nothing. Others are left alone: values that come from the
 # program itself (torch.tensor, from_numpy) are data already.
 FACTORIES = {"empty", "zeros", "ones", "full", "rand", "randn", "normal"}
-# Methods that change a tensor as a whole and that the block generator answers.
+# Methods whose numbers are those of C.
 RANDOM = {"uniform_", "normal_"}
 # Functions whose result is the same memory.
 VIEWS = {"data", "detach", "view", "reshape", "t", "T", "transpose", "permute", "__getitem__"}
@@ -97,7 +96,8 @@ class Record:
         kind, function, args, kwargs, path = step
         part = follow(tensor, path)
         if kind == "random":
-            fill_random(part, function, args, kwargs, self.options, f"{self.name}/{index}")
+            name = f"{self.name}/{index}" if index else self.name
+            fill_random(part, function, args, kwargs, self.options, name)
             return
         with torch.random.fork_rng(devices=()):
             torch.manual_seed(seed_of(self.options.seed, f"{self.name}/{index}") >> 1)
@@ -118,52 +118,30 @@ def seed_of(seed, name):
 
 
 def fill_random(tensor, method, args, kwargs, options, name):
-    """uniform_(low, high) or normal_(mean, deviation), from the tensor's own generator."""
-    names = ("from", "to") if method == "uniform_" else ("mean", "std")
-    low = kwargs.get(names[0], args[0] if args else 0.0)
-    high = kwargs.get(names[1], args[1] if len(args) > 1 else 1.0)
-    whole = tensor.numel() and tensor.is_contiguous()
-    flat = tensor.view(-1) if whole else torch.empty(tensor.numel(), dtype=tensor.dtype)
-    key = seed_of(options.seed, name)
-
-    def fill(block):
-        start = block * BLOCK
-        part = flat[start : start + BLOCK]
-        values = draw(method, part.numel(), low, high, key, block, options.inverse)
-        part.copy_(rounded(torch.from_numpy(values), tensor.dtype, options.rounding))
-
-    blocks = range((flat.numel() + BLOCK - 1) // BLOCK)
-    if options.threads == 1 or len(blocks) < 2:
-        for block in blocks:
-            fill(block)
-    else:
-        with concurrent.futures.ThreadPoolExecutor(options.threads) as pool:
-            list(pool.map(fill, blocks))
-    if not whole and tensor.numel():
-        tensor.copy_(flat.view(tensor.shape))
-
-
-def draw(method, count, low, high, key, block, inverse):
-    """count float32 numbers of one block: a counter-based generator that starts at the block."""
-    generator = numpy.random.Generator(numpy.random.Philox(key=key, counter=block << 128))
-    if method == "uniform_":
-        values = generator.random(count, dtype=numpy.float32)
-        return values * numpy.float32(high - low) + numpy.float32(low)
-    if inverse:
-        # The quantile function of the normal distribution at a uniform number inside (0, 1).
-        uniform = torch.from_numpy(generator.random(count)).clamp_(2.0**-54, 1 - 2.0**-53)
-        values = torch.special.ndtri(uniform).to(torch.float32).numpy()
-    else:
-        values = generator.standard_normal(count, dtype=numpy.float32)
-    return values * numpy.float32(high) + numpy.float32(low)
-
-
-def rounded(values, dtype, rounding):
-    """float32 values in another type; for bf16 as the options say."""
-    if dtype == torch.bfloat16 and rounding == "truncation":
-        bits = values.view(torch.int32) & -65536  # the upper 16 bits stay
-        return bits.view(torch.float32).to(torch.bfloat16)
-    return values.to(dtype)
+    """uniform_(low, high) or normal_(mean, deviation): the numbers that C gives a parameter of that
+    name and seed (sambaTensorSetInitializer)."""
+    kind, names = (
+        ("uniform", ("from", "to")) if method == "uniform_" else ("normal", ("mean", "std"))
+    )
+    first = kwargs.get(names[0], args[0] if args else 0.0)
+    second = kwargs.get(names[1], args[1] if len(args) > 1 else 1.0)
+    direct = tensor.is_contiguous() and tensor.dtype in DTYPES
+    values = tensor if direct else torch.empty(tensor.shape, dtype=torch.float32)
+    _samba.fill_random(
+        values.data_ptr(),
+        DTYPES[values.dtype],
+        tuple(values.shape),
+        name,
+        kind,
+        float(first),
+        float(second),
+        options.seed % 2**64,
+        options.threads,
+        options.inverse,
+        options.rounding,
+    )
+    if values is not tensor:
+        tensor.copy_(values)
 
 
 _state = threading.local()
