@@ -4,8 +4,8 @@ While lazy mode is on, torch functions that a module's constructor calls to make
 tensors record what they would do and give a tensor on the meta device, which needs no memory. What
 torch.nn.init does to such a tensor is recorded too. The record is the parameter's materializer.
 
-Values do not depend on what else a program draws, nor on the number of threads: a random number is a
-function of the seed, of the tensor's name and of its place in the tensor, the same as in C."""
+Values do not depend on what else a program draws, nor on the number of threads: a random number is
+a function of the seed, of the tensor's name and of its place in the tensor, the same as in C."""
 import contextlib
 import hashlib
 import secrets
