@@ -148,6 +148,43 @@ static void testCallbacks(void **state) {
   sambaTraceDestroy(trace);
 }
 
+/* S030: what is traced with its precision kept stays f32 where the rest is computed in bf16. */
+static void s030KeepPrecision(void **state) {
+  (void)state;
+  const float exact = 1.0f + 0x1p-12f; /* bf16 has 8 bits */
+  float x[4] = {exact, 0, 0, exact}, w[4] = {1, 0, 0, 1}, found[4];
+  SambaTrace *trace = sambaTraceCreate(context, "forward");
+  SambaTraceValue *a = sambaTraceInput(trace, "a", SAMBA_DTYPE_F32, 2, (int64_t[]){2, 2});
+  SambaTraceValue *b = sambaTraceParameter(trace, "b", SAMBA_DTYPE_F32, 2, (int64_t[]){2, 2}, w);
+  sambaTraceKeepPrecision(trace, true);
+  sambaTraceOutput(trace, "kept", sambaMatmul(a, b));
+  sambaTraceKeepPrecision(trace, false);
+  sambaTraceOutput(trace, "narrow", sambaMatmul(a, b));
+
+  SambaCompileOptions options = {.precision = "mp1"};
+  SambaPefData pef;
+  fine(sambaCompileTraceToMemory(context, trace, &options, &pef));
+  SambaSimulatedDeviceOptions one = {.threads = 1};
+  SambaDeviceFactory device = sambaSimulatedDevice(&one);
+  SambaSession *session;
+  fine(sambaSessionCreate(&device, &session));
+  fine(sambaSessionLoadPefMemory(session, pef.data, pef.size));
+  fine(
+      sambaSessionSetInput(session, sambaStringRef("a"), SAMBA_DTYPE_F32, 2, (int64_t[]){2, 2}, x));
+  fine(sambaSessionRun(session, NULL, NULL, NULL));
+  for (int i = 0; i < 2; ++i) {
+    SambaTensor *y;
+    fine(sambaSessionReadTensor(session, sambaStringRef(i ? "narrow" : "kept"), &y));
+    fine(sambaTensorCopyToFloat(y, found, 4));
+    assert_true(found[0] == (i ? 1.0f : exact));
+    assert_true(found[1] == 0);
+    sambaTensorRelease(y);
+  }
+  sambaSessionClose(session);
+  sambaFree(pef.data);
+  sambaTraceDestroy(trace);
+}
+
 static const char module[] =
     "func.func @forward(%x: tensor<2x3xf32> {samba.name = \"x\", samba.kind = \"input\"}) ->\n"
     "    (tensor<2x3xf32> {samba.name = \"y\", samba.kind = \"output\"}) {\n"
@@ -202,8 +239,10 @@ static void testValues(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testMemory),    cmocka_unit_test(s023Name),
-                                     cmocka_unit_test(testCallbacks), cmocka_unit_test(testText),
-                                     cmocka_unit_test(testErrors),    cmocka_unit_test(testValues)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testMemory),        cmocka_unit_test(s023Name),
+      cmocka_unit_test(s030KeepPrecision), cmocka_unit_test(testCallbacks),
+      cmocka_unit_test(testText),          cmocka_unit_test(testErrors),
+      cmocka_unit_test(testValues)};
   return cmocka_run_group_tests_name("compile", tests, setUp, tearDown);
 }

@@ -9,6 +9,9 @@
 struct SambaContext {
   MlirContext mlir; /* null until it is first needed */
   char *target;
+  SambaGenerator *generator;
+  bool is_lazy;
+  SambaLazyOptions lazy; /* where it is */
   /* What lazy tensors are computed with; NULL until it is first needed. */
   void *device;
   void (*release_device)(void *device);

@@ -133,7 +133,8 @@ static SambaStatus runGraph(const SambaLazyGraph *graph, SambaTensor *tensor, Sa
                             SambaTensor *gradient) {
   SambaLazyProgram *program;
   SambaSession *session;
-  SAMBA_RETURN_IF_ERROR(sambaLazyMakeInputs(graph->inputs.size, graph->inputs.data));
+  SAMBA_RETURN_IF_ERROR(
+      sambaLazyMakeInputs(graph->context, graph->inputs.size, graph->inputs.data));
   SAMBA_RETURN_IF_ERROR(sambaLazyCompile(graph->context, graph->trace, &program));
   SambaStatus status = sambaLazyLoad(graph->context, program, &session);
   sambaLazyProgramRelease(program);

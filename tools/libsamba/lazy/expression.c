@@ -136,13 +136,14 @@ static SambaStatus typeOf(const SambaTensor *tensor, SambaTensorType *out_type) 
   return NULL;
 }
 
-/* A node for what the tensor holds: a view of it, which stays when the tensor gets other data. */
+/* A node for what the tensor holds: a view of it, which stays when the tensor gets other data. It
+ * has the name, from which lazy numbers come. */
 static SambaStatus makeLeaf(SambaContext *context, SambaTensor *tensor, SambaLazyNode **out_node) {
   SambaTensorType type;
   SambaTensor *view;
   SAMBA_RETURN_IF_ERROR(typeOf(tensor, &type));
   SAMBA_RETURN_IF_ERROR(
-      sambaTensorCreateEmpty(type.dtype, type.rank, type.dims, (SambaStringRef){0}, &view));
+      sambaTensorCreateEmpty(type.dtype, type.rank, type.dims, sambaTensorGetName(tensor), &view));
   SAMBA_RETURN_IF_ERROR(sambaTensorSetData(view, tensor));
 
   SambaLazyNode *leaf = sambaAllocateZeroed(1, sizeof *leaf);

@@ -126,9 +126,10 @@ SambaStatus sambaLazyTrace(SambaLazyGraph *graph, SambaLazyValue value,
   return status;
 }
 
-SambaStatus sambaLazyMakeInputs(size_t count, const SambaLazyInput *inputs) {
+SambaStatus sambaLazyMakeInputs(SambaContext *context, size_t count, const SambaLazyInput *inputs) {
   for (size_t i = 0; i < count; ++i)
-    SAMBA_RETURN_IF_ERROR(sambaTensorMaterialize(inputs[i].data, NULL));
+    SAMBA_RETURN_IF_ERROR(
+        sambaTensorMaterialize(inputs[i].data, sambaContextGetGenerator(context)));
   return NULL;
 }
 

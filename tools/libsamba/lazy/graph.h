@@ -41,7 +41,7 @@ SambaStatus sambaLazyTrace(SambaLazyGraph *graph, SambaLazyValue value,
                            SambaTraceValue **out_value);
 /* Makes data of inputs that are lazy: before a session is asked to hold the graph, because making
  * them may use the session. */
-SambaStatus sambaLazyMakeInputs(size_t count, const SambaLazyInput *inputs);
+SambaStatus sambaLazyMakeInputs(SambaContext *context, size_t count, const SambaLazyInput *inputs);
 void sambaLazyGraphFree(SambaLazyGraph *graph);
 
 #endif

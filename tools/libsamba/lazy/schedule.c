@@ -174,7 +174,8 @@ static SambaStatus runSchedule(SambaSchedule *schedule, bool counted) {
     return NULL;
   SambaSession *session;
   char name[SAMBA_LAZY_NAME_BYTES];
-  SAMBA_RETURN_IF_ERROR(sambaLazyMakeInputs(schedule->inputs.size, schedule->inputs.data));
+  SAMBA_RETURN_IF_ERROR(
+      sambaLazyMakeInputs(schedule->context, schedule->inputs.size, schedule->inputs.data));
   SAMBA_RETURN_IF_ERROR(sambaLazyLoad(schedule->context, schedule->program, &session));
   for (uint32_t i = 0; i < schedule->inputs.size; ++i)
     SAMBA_RETURN_IF_ERROR(sambaSessionWriteTensor(session, sambaLazyInputName(i, name),
