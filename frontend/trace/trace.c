@@ -112,6 +112,11 @@ static MlirNamedAttribute textAttribute(SambaTrace *trace, const char *name, Sam
 
 static SambaStatus checkType(const SambaTensorType *type) {
   int64_t elements = 1;
+  if ((unsigned)type->dtype >= SAMBA_DTYPE_COUNT)
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "has elements of type %s, which no device has; expected f32, bf16, f16, "
+                           "i1, i8, ui8, i16, i32 or i64",
+                           sambaDTypeName(type->dtype));
   if (type->rank > SAMBA_MAX_RANK)
     return sambaStatusMake(SAMBA_UNSUPPORTED, "has rank %u, but tensors have rank %d at most",
                            type->rank, SAMBA_MAX_RANK);

@@ -233,6 +233,14 @@ static void testFailures(void **state) {
   sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 9, NULL);
   expectFailure(trace, "input \"x\": has rank 9, but tensors have rank 8 at most");
   trace = sambaTraceCreateInContext(context, "g");
+  sambaTraceInput(trace, "x", SAMBA_DTYPE_F64, 1, (int64_t[]){2});
+  expectFailure(trace, "input \"x\": has elements of type f64, which no device has; expected f32, "
+                       "bf16, f16, i1, i8, ui8, i16, i32 or i64");
+  trace = sambaTraceCreateInContext(context, "g");
+  sambaTraceScalar(trace, SAMBA_DTYPE_F64, 1.5);
+  expectFailure(trace, "constant: has elements of type f64, which no device has; expected f32, "
+                       "bf16, f16, i1, i8, ui8, i16, i32 or i64");
+  trace = sambaTraceCreateInContext(context, "g");
   sambaTraceOutput(trace, "y", NULL);
   expectFailure(trace, "result 0 of graph g is missing");
   trace = sambaTraceCreateInContext(context, "g");
