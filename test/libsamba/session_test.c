@@ -102,8 +102,8 @@ static void isNear(SambaSession *session, const char *name, uint32_t count, cons
   sambaTensorRelease(tensor);
 }
 
-/* S002, G004, G015, U010, U013, U014: traced again it is the same model, and what it needs goes over: inputs,
- * weights, ones as gradients of outputs; state is zero. */
+/* S002, G004, G015, U010, U013, U014: traced again it is the same model, and what it needs goes
+ * over: inputs, weights, ones as gradients of outputs; state is zero. */
 static void s002u010TraceGraph(void **state) {
   (void)state;
   Model model = newModel();
