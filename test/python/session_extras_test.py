@@ -73,6 +73,13 @@ class ReportTest(Case):
         figures = samba.utils.measure_performance(model, inputs, 3, n_iterations=4)
         self.assertEqual(figures["iterations"], 4)
         self.assertGreater(figures["device_seconds"], 0)
+        throughput, latency = figures
+        self.assertEqual(latency, figures["device_seconds"])
+        self.assertAlmostEqual(throughput * latency, 3)
+        rows = samba.utils.measure_sections(model, inputs, n_iterations=2)
+        self.assertEqual({kind for _, kind, _ in rows}, {"FWD", "BCKWD", "OPT"})
+        self.assertAlmostEqual(sum(cycles for _, _, cycles in rows), figures["cycles"])
+        self.assertEqual(samba.utils.measure_sections(model, inputs, 1, 2)[0][:2], rows[0][:2])
 
     def test_numbers_are_short(self):
         self.assertEqual([report.short(n) for n in (0, 999, 1234567)], ["0", "999", "1.23M"])

@@ -154,6 +154,12 @@ class SessionTest(unittest.TestCase):
         self.assertTrue(torch.allclose(samba.to_torch(model.bias.sn_data), bias - 1, atol=1e-5))
         with self.assertRaisesRegex(ValueError, r"\(2,\).*\(5, 10\)"):
             outputs[0].sn_grad = torch.ones(2)
+        samba.session.run([named()], outputs, grad_of_outputs=[torch.full((5, 10), 3.0)])
+        self.assertTrue(torch.equal(samba.to_torch(model.bias.sn_grad), torch.full((10,), 15.0)))
+        samba.session.run([named()], outputs[0], grad_of_outputs=[None])
+        self.assertTrue(torch.equal(samba.to_torch(model.bias.sn_grad), torch.full((10,), 15.0)))
+        with self.assertRaisesRegex(ValueError, "grad_of_outputs has 2 gradients for 1 outputs"):
+            samba.session.run([named()], outputs, grad_of_outputs=[None, None])
 
     def test_E07_which_outputs_are_losses(self):
         class Two(nn.Module):

@@ -130,6 +130,10 @@ class ConstructionTest(unittest.TestCase):
         self.assertIsInstance(torch.add(samba.ones(2), samba.ones(2)), SambaTensor)
         self.assertNotIsInstance(torch.add(torch.ones(2), torch.ones(2)), SambaTensor)
         self.assertEqual(samba.add(samba.ones(2), 1).tolist(), [2, 2])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertEqual(samba.sigmoid(samba.zeros(1)).tolist(), [0.5])
+            self.assertEqual(samba.tanh(samba.zeros(1)).tolist(), [0])
         scores = samba.functional.triu_fill(samba.zeros(3, 3), -1.0)
         self.assertEqual(scores.tolist(), [[0, -1, -1], [0, 0, -1], [0, 0, 0]])
         left, right = torch.randn(2, 3), torch.randn(4, 3)

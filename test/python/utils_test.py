@@ -129,6 +129,7 @@ class SmallTest(Case):
         self.assertEqual(utils.assert_close(samba.from_torch(a), a, "a"), 0)
         self.assertAlmostEqual(utils.assert_close(a * 1.001, a, "a", 2e-3), 1e-3, places=6)
         self.assertEqual(utils.assert_close(torch.zeros(3), torch.zeros(3), "z"), 0)
+        self.assertAlmostEqual(utils.assert_close(a * 1.1, a, "a", 1e-3, 0.2), 0.1, places=6)
         nothing = torch.tensor([float("nan"), 1.0])
         self.assertEqual(utils.assert_close(nothing, nothing, "n"), 0)
         for other, words in (

@@ -9,6 +9,7 @@ from torch.nn.functional import *  # noqa: F401,F403
 from samba.names import missing_attribute
 
 ADDED = ("addmm", "contiguous_backward", "triu_fill")
+RENAMED = ("sigmoid", "tanh")  # torch.nn.functional warns that torch has them now
 
 
 def addmm(input, mat1, mat2, *, beta=1, alpha=1, is_transposed=False):
@@ -41,7 +42,8 @@ def contiguous_backward(input):
 
 def find(name):
     """The function of that name, here or in torch; None without one."""
-    for names in (globals(), vars(torch.nn.functional), vars(torch)):
+    here = (globals(), vars(torch.nn.functional), vars(torch))
+    for names in here[::-1] if name in RENAMED else here:
         found = names.get(name)
         if callable(found) and not isinstance(found, type):
             return found

@@ -725,6 +725,7 @@ class SambaSession(LazyParameters, SessionExtras):
         data_parallel_mode="normal",
         train=True,
         *more,
+        grad_of_outputs=None,
     ):
         """Runs the sections of the PEF and returns the values of output_tensors as a tuple.
 
@@ -734,6 +735,7 @@ class SambaSession(LazyParameters, SessionExtras):
         later runs; a group that this PEF has not is left out, with a remark.
         section_ids, section_types: what to run, in this order. run_from_call_id, run_until_call_id:
         calls from (included) to (not included). train=False: dropout is off in this run.
+        grad_of_outputs: gradients to begin with, one for each of output_tensors; None leaves one.
 
         ValueError, before anything runs: an unknown name, a shape or dtype that does not fit, an
         unknown section. RuntimeError: no PEF, an input that never got values, a fault.
@@ -760,6 +762,7 @@ class SambaSession(LazyParameters, SessionExtras):
             self._hyperparameters(hyperparam_dict),
             not train,
         )
+        self._send_gradients(output_tensors, grad_of_outputs)
         for name, values in inputs:
             self._send(name, values)
         missing = self._device.check(*request)
@@ -770,6 +773,18 @@ class SambaSession(LazyParameters, SessionExtras):
         with Progress("run"):
             self._device.run(*request)
         return tuple(self.read_tensor(name) for name in outputs)
+
+    def _send_gradients(self, tensors, gradients):
+        """Where the backward pass begins, for outputs in their order."""
+        if gradients is None:
+            return
+        tensors = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
+        if len(gradients) != len(tensors):
+            text = f"grad_of_outputs has {len(gradients)} gradients for {len(tensors)} outputs; "
+            raise ValueError(text + "give one for each, or None")
+        for tensor, gradient in zip(tensors, gradients):
+            if gradient is not None:
+                tensor.sn_grad = gradient
 
     def _hyperparameters(self, values):
         """The hyperparameters to set. A PEF may have none of a kind, as one for inference: programs

@@ -4,7 +4,7 @@ import os
 from samba.names import missing_attribute
 
 from .compare import assert_close
-from .performance import measure_performance
+from .performance import measure_performance, measure_sections
 from .trace import init_output_grads, trace_graph, trace_multigraph
 
 NAMES = (
@@ -15,6 +15,7 @@ NAMES = (
     "init_output_grads",
     "is_main_process",
     "measure_performance",
+    "measure_sections",
     "set_seed",
     "trace_graph",
     "trace_multigraph",

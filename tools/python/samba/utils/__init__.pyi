@@ -12,6 +12,7 @@ def assert_close(
     b: Any,
     name: str = ...,
     threshold: float = ...,
+    rtol: Any = ...,
     visualize: bool = ...,
 ) -> float: ...
 
@@ -40,6 +41,15 @@ def measure_performance(
     json: Any = ...,
     data_parallel: bool = ...,
     **ignored: Any,
+) -> Any: ...
+
+def measure_sections(
+    model: torch.nn.Module,
+    inputs: Any,
+    num_sections: Any = ...,
+    n_iterations: int = ...,
+    json: Any = ...,
+    **options: Any,
 ) -> Any: ...
 
 def missing_attribute(module: Any, name: str, names: Sequence[str]) -> Any: ...

@@ -4,7 +4,7 @@ from samba.names import missing_attribute
 
 def common_app_driver(args, model, inputs, optim=None, name="", **ignored):
     """compile: writes the PEF. test: compares the outputs with PyTorch's. run: one run.
-    measure-performance: the figures of many runs.
+    measure-performance, measure-sections: the figures of many runs.
 
     args: from parse_app_args. Further keywords (squeeze_bs_dim, init_output_grads, app_dir and so
     on) are accepted; app_dir and the like have no meaning here."""
@@ -26,12 +26,14 @@ def common_app_driver(args, model, inputs, optim=None, name="", **ignored):
         return compare(model, inputs, outputs)
     if args.command == "run":
         return samba.session.run(inputs, outputs)
-    return utils.measure_performance(
+    sections = args.command == "measure-sections"
+    measure = utils.measure_sections if sections else utils.measure_performance
+    return measure(
         model,
         inputs,
-        args.batch_size,
-        args.n_chips,
-        args.inference,
+        batch_size=args.batch_size,
+        n_chips=args.n_chips,
+        inference=args.inference,
         n_iterations=args.num_iterations,
         json=args.json,
         data_parallel=args.data_parallel,

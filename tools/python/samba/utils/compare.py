@@ -31,8 +31,8 @@ def worst_element(a, b):
     return index, a[index].item(), b[index].item()
 
 
-def assert_close(a, b, name="tensor", threshold=1e-3, visualize=False):
-    """AssertionError unless the relative difference of a and b is at most threshold.
+def assert_close(a, b, name="tensor", threshold=1e-3, rtol=0.0, visualize=False):
+    """AssertionError unless the relative difference of a and b is at most threshold, or rtol.
 
     The relative difference is the root mean square of a - b divided by that of b. The text names
     the tensor, the difference, and the element that is furthest off. Shapes may differ when the
@@ -46,7 +46,7 @@ def assert_close(a, b, name="tensor", threshold=1e-3, visualize=False):
     odd = int((a.isfinite() != finite).sum())
     if odd:
         raise AssertionError(f"{name}: {odd} values are finite in one of the tensors only")
-    difference = relative_difference(a[finite], b[finite])
+    difference, threshold = relative_difference(a[finite], b[finite]), max(threshold, rtol)
     if visualize:
         print(f"{name}: relative difference {difference:.3g}")
     if difference > threshold:

@@ -13,7 +13,24 @@ IGNORED = (
     "data_parallel_mode",
     "warmup",
     "profile",
+    "world_size",
+    "set_output_grads",
+    "json_counters",
 )
+
+
+class Performance(tuple):
+    """(samples in a second, seconds of a run), of the simulated machine where it counts time, else
+    of the host. performance["cycles"] is a figure by its name; `figures` has all of them."""
+
+    def __new__(cls, figures):
+        rate = figures["device_samples_per_second"] or figures["samples_per_second"]
+        self = super().__new__(cls, (rate, figures["device_seconds"] or figures["seconds"]))
+        self.figures = figures
+        return self
+
+    def __getitem__(self, key):
+        return self.figures[key] if isinstance(key, str) else super().__getitem__(key)
 
 
 def measure_performance(
@@ -29,9 +46,9 @@ def measure_performance(
 ):
     """Runs the PEF that trace_graph loaded n_iterations times and prints the figures.
 
-    Returns a dictionary: seconds (host time of a run, the median), samples_per_second (host),
-    cycles, device_seconds and device_samples_per_second (of the simulated machine; None when it
-    counts no time). json: file for the same figures.
+    Returns throughput and latency, and the figures by name: seconds (host time of a run, the
+    median), samples_per_second (host), cycles, device_seconds and device_samples_per_second (of the
+    simulated machine; None when it counts no time). json: file for the same figures.
     Several chips and data parallel: NotImplementedError."""
     import samba
 
@@ -56,7 +73,24 @@ def measure_performance(
         with open(json, "w", encoding="utf-8") as file:
             json_module.dump(figures, file, indent=2)
             file.write("\n")
-    return figures
+    return Performance(figures)
+
+
+def measure_sections(model, inputs, num_sections=None, n_iterations=10, json=None, **options):
+    """measure_performance, and how long each section takes in a run: prints a line for each.
+
+    Returns a list of (section, type, cycles); cycles is None where the machine counts no time.
+    num_sections: so many, from the first; None: all. json: file for the figures of the run."""
+    import samba
+
+    before = {row["section"]: row["cycles"] for row in samba.session.statistics()["sections"]}
+    measure_performance(model, inputs, n_iterations=n_iterations, json=json, **options)
+    rows = []
+    for row in samba.session.statistics()["sections"][:num_sections]:
+        section, cycles = row["section"], row["cycles"] - before.get(row["section"], 0)
+        rows.append((section, row["type"], cycles / n_iterations or None))
+        print(f"section {section} {row['type']}: {cycles / n_iterations:g} cycles")
+    return rows
 
 
 def summary(times, batch_size, before, after):
