@@ -177,6 +177,14 @@ class ConstructionTest(unittest.TestCase):
         file.seek(0)
         self.assertIs(type(torch.load(file)["x"]), torch.Tensor)
 
+    def test_one_number_is_formatted_as_a_number(self):
+        loss = samba.full((), 0.123456, name="loss")
+        self.assertEqual(f"{loss:.3f} {loss.sum():5.1f}", "0.123   0.1")
+        self.assertEqual("{:d}".format(samba.full((), 7, dtype=torch.int64)), "7")
+        self.assertIn("name='x'", f"{samba.ones(2, name='x')}")
+        with self.assertRaisesRegex(TypeError, "format"):
+            f"{samba.ones(2):.3f}"
+
     def test_repr_says_what_and_where(self):
         text = repr(SambaTensor(shape=(2, 3), dtype=torch.float16, name="x", region_name="r"))
         for word in ("'x'", "'r'", "(2, 3)", "float16", "no data"):

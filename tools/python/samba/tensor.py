@@ -312,6 +312,12 @@ class SambaTensor(torch.Tensor):
         names = f"name={self._name!r}, region={self.sn_region_name!r}"
         return f"{type(self).__name__}({names}, {text}, {where})"
 
+    def __format__(self, form):
+        # One number takes the form of a number, as torch's tensors do: f"{loss:.4f}".
+        if self._traced is None and self.has_data and self.dim() == 0:
+            return format(plain(self).detach().item(), form)
+        return object.__format__(self, form)
+
     def __reduce_ex__(self, protocol):
         # A checkpoint holds plain tensors, which PyTorch reads without this package.
         return plain(self).__reduce_ex__(protocol)
