@@ -222,14 +222,25 @@ class PefTest(unittest.TestCase):
         self.assertGreater(float(model[1].weight.sn_grad.abs().sum()), 0)
         with self.assertRaisesRegex(RuntimeError, "requires_grad=True"):
             model[0].weight.sn_grad
-        # Where PyTorch would leave a parameter alone, the text says what to do.
-        with self.assertRaisesRegex(ValueError, "1__weight.*no loss depends on it; freeze it"):
-            both = Function(lambda x: (model[0](x).sum(), model[1](x)))
-            both.one, both.two = model[0], model[1]
-            model[0].requires_grad_(True)
-            self.compile(
-                both, (named(),), samba.optim.SGD(both.parameters(), lr=0.1), loss_indices=[0]
-            )
+
+    def test_parameters_on_which_no_loss_depends(self):
+        class Heads(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.one, self.two, self.three = (nn.Linear(10, 4) for _ in range(3))
+
+            def forward(self, x):
+                return self.one(x).sum(), self.two(x), self.three(x).argmax(-1)
+
+        for indices, trained in (([0], (True, False, False)), (None, (True, True, False))):
+            model = Heads()
+            optimizer = samba.optim.SGD(model.parameters(), lr=0.1)
+            self.start(model, (named(),), optimizer, loss_indices=indices)
+            samba.session.run([named()])
+            for layer, is_trained in zip((model.one, model.two, model.three), trained):
+                self.assertEqual(samba.session.has_gradient(layer.weight.sn_name), is_trained)
+                moved = not torch.equal(layer.weight.sn_data, layer.weight.detach())
+                self.assertEqual(moved, is_trained)
 
     def test_S091_S090_the_norm_of_gradients(self):
         model = nn.Linear(10, 10)

@@ -56,6 +56,16 @@ static PyObject *getKind(PyObject *self, void *closure) {
   return sambaTextToPython(((SambaValueObject *)self)->value->kind);
 }
 
+static PyObject *getRequiresGrad(PyObject *self, void *closure) {
+  (void)closure;
+  return PyBool_FromLong(((SambaValueObject *)self)->value->requires_grad);
+}
+
+static PyObject *getId(PyObject *self, void *closure) {
+  (void)closure;
+  return PyLong_FromUnsignedLong(((SambaValueObject *)self)->value->id);
+}
+
 static PyObject *showValue(PyObject *self) {
   char type[160];
   const SambaTraceValue *value = ((SambaValueObject *)self)->value;
@@ -63,11 +73,14 @@ static PyObject *showValue(PyObject *self) {
                               sambaTensorTypeFormat(&value->type, type));
 }
 
-static PyGetSetDef valueFields[] = {{"dtype", getDType, NULL, "f32, bf16, ..", NULL},
-                                    {"shape", getShape, NULL, "sizes", NULL},
-                                    {"name", getName, NULL, "of an argument, else ''", NULL},
-                                    {"kind", getKind, NULL, "of an argument, else ''", NULL},
-                                    {0}};
+static PyGetSetDef valueFields[] = {
+    {"dtype", getDType, NULL, "f32, bf16, ..", NULL},
+    {"shape", getShape, NULL, "sizes", NULL},
+    {"name", getName, NULL, "of an argument, else ''", NULL},
+    {"requires_grad", getRequiresGrad, NULL, "of an argument", NULL},
+    {"id", getId, NULL, "its number in the record", NULL},
+    {"kind", getKind, NULL, "of an argument, else ''", NULL},
+    {0}};
 
 PyTypeObject sambaValueType = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "_samba.Value",
                                .tp_basicsize = sizeof(SambaValueObject),
@@ -356,6 +369,14 @@ static PyObject *addUpdate(PyObject *self, PyObject *arguments) {
   return answerTrace(self);
 }
 
+/* freeze(weight): it gets no gradient */
+static PyObject *freezeWeight(PyObject *self, PyObject *argument) {
+  if (!PyObject_TypeCheck(argument, &sambaValueType))
+    return PyErr_Format(PyExc_TypeError, "%R is no value", argument);
+  sambaTraceSetRequiresGrad(((SambaValueObject *)argument)->value, false);
+  return answerTrace(self);
+}
+
 /* result(name, kind, value) */
 static PyObject *addResult(PyObject *self, PyObject *arguments) {
   const char *name, *kind;
@@ -474,6 +495,7 @@ static PyMethodDef traceMethods[] = {
     {"set_layer", setLayer, METH_VARARGS, "set_layer(name, file=None, line=0)"},
     {"keep_precision", keepPrecision, METH_O, "keep_precision(keep)"},
     {"update", addUpdate, METH_VARARGS, "update(argument, value)"},
+    {"freeze", freezeWeight, METH_O, "freeze(weight): it gets no gradient"},
     {"result", addResult, METH_VARARGS, "result(name, kind, value)"},
     {"select_losses", selectLosses, METH_O, "select_losses(indices)"},
     {"optimizer", addOptimizer, METH_VARARGS, "optimizer(settings, prefix, weights, joins=False)"},

@@ -135,6 +135,7 @@ def trace_model(context, model, inputs, optimizers=(), loss_indices=None, name="
             break
         updated |= again
     add_losses(tracer, loss_indices)
+    freeze_unreached(tracer, loss_indices)
     add_optimizers(tracer, optimizers)
     return Traced(tracer, tracer.outputs)
 
@@ -248,6 +249,45 @@ def add_losses(tracer, loss_indices):
     for index in loss_indices:
         indices += [index] if isinstance(index, int) else list(index)
     tracer.trace.select_losses(indices)
+
+
+# "%7, %8 = topk(%1) {k = 2}" and "loss "out0" = %7"
+OPERATOR = re.compile(r"((?:%\d+, )*%\d+) = \w+\(((?:%\d+(?:, %\d+)*)?)\)")
+RESULT = re.compile(r'(\w+) "(out\d+)" = %(\d+)')
+
+
+def reached(tracer, loss_indices):
+    """The numbers of the values on which the losses depend."""
+    operands, begins = {}, []
+    floats = {output.sn_name for output in tracer.outputs if output.is_floating_point()}
+    for line in tracer.trace.record().splitlines():
+        operator = OPERATOR.match(line)
+        result = RESULT.match(line)
+        if operator:
+            values = operator.group(2).split(", ") if operator.group(2) else []
+            for name in operator.group(1).split(", "):
+                operands[int(name[1:])] = [int(value[1:]) for value in values]
+        elif result and (
+            result.group(1) == "loss" or loss_indices is None and result.group(2) in floats
+        ):
+            begins.append(int(result.group(3)))
+    seen = set()
+    while begins:
+        value = begins.pop()
+        if value not in seen:
+            seen.add(value)
+            begins += operands.get(value, ())
+    return seen
+
+
+def freeze_unreached(tracer, loss_indices):
+    """Parameters on which no loss depends get no gradient and stay as they are, as in PyTorch."""
+    if not tracer.trains:
+        return
+    seen = reached(tracer, loss_indices)
+    for argument in tracer.originals.values():
+        if argument.kind == "weight" and argument.requires_grad and argument.id not in seen:
+            tracer.trace.freeze(argument)
 
 
 def add_optimizers(tracer, optimizers):
