@@ -34,6 +34,7 @@ class ArgparserTest(unittest.TestCase):
         self.assertEqual((args.command, args.batch_size, args.pef_name), ("compile", 8, "net"))
         self.assertEqual((args.mapping, args.inference, args.opt_level), ("section", False, "o0"))
         self.assertEqual((args.world_size, args.local_rank, args.json), (1, -1, None))
+        self.assertIsNone(args.acc_report_json)
         self.assertEqual(settings.get("pef_name"), "net")
         self.assertEqual(settings.get("output_folder"), "o")
         self.assertEqual(settings.get("target"), "tiny")

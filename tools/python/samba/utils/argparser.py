@@ -99,6 +99,7 @@ def add_system_flags(parser):
     add("--num-iterations", type=int, default=100, help="runs that measure-performance takes")
     add("--json", default=None, help="file for the figures of a run")
     add("--acc-report-json", default=None, help="file for the accuracy that a program reports")
+    add("--acc-report-json", default=None, help="file for the accuracy that a program reaches")
     add("--log-level", default=None, help="debug, info, warning or error")
     add("-v", "--verbose", action="store_true", default=False)
     add("--debug", action="store_true", default=False)
