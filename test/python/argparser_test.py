@@ -45,7 +45,9 @@ class ArgparserTest(unittest.TestCase):
         self.assertEqual(args.acc_report_json, "acc.json")
         args = parse_app_args(["measure-sections"])
         nothing = (args.acc_report_json, args.num_sections, args.json_counters)
-        self.assertEqual(nothing, (None, None, None))
+        self.assertEqual((*nothing, args.gold_file_path), (None, None, None, None))
+        self.assertEqual(args.data_parallel_mode, "normal")
+        self.assertEqual(argparser.SambaConfig(args, object).get_all_params(), vars(args))
 
     def test_g011_program_flags_win(self):
         def common(parser):

@@ -55,6 +55,36 @@ class RunnerTest(unittest.TestCase):
         )
         self.assertEqual(out, "fine\n")
 
+    def test_d9_modules_of_which_nothing_is_there(self):
+        out = self.check(
+            """
+            from sambaflow.samba.schema.snconfig import SNConfig
+            from sambaflow.samba.test import TestWithGold
+            from sambaflow.samba.utils.tensorboard_debug import dump_accuracy_debug_info
+            from sambaflow.samba.utils.trainer.samba import train
+            from sambaflow.samba.utils.trainer.torch import train as other
+            for refused in (TestWithGold, dump_accuracy_debug_info, train, other):
+                try:
+                    refused(1, 2)
+                except NotImplementedError as error:
+                    print(error)
+            try:
+                from sambaflow.samba.test import TestWithGolf
+            except ImportError as error:
+                print(error)
+            print(SNConfig.__name__)
+            """
+        )
+        for text in (
+            "TestWithGold is not supported: files of another machine's results are not read",
+            "dump_accuracy_debug_info is not supported: nothing is written for TensorBoard",
+            "train is not supported: there is no trainer; call samba.session.run for each batch",
+            "train is not supported: there is no trainer; write the loop with torch.optim",
+            "did you mean 'TestWithGold'",
+            "SNConfig",
+        ):
+            self.assertIn(text, out)
+
     def test_d9_only_inside_the_runner(self):
         code = (
             "import samba\ntry:\n    import sambaflow\nexcept ModuleNotFoundError:\n    print('no')"

@@ -9,6 +9,7 @@ import sys
 import types
 
 import samba
+from samba import refused
 
 FOREIGN = "sambaflow"
 
@@ -40,6 +41,9 @@ class AliasFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             module.samba = samba
             module.__version__ = samba.__version__
             module.__getattr__ = lambda attribute: getattr(samba, attribute)
+            return
+        if real_name(name) in refused.MODULES:
+            sys.modules[name] = refused.make_module(real_name(name), name)
             return
         try:
             sys.modules[name] = importlib.import_module(real_name(name))

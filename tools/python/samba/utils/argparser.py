@@ -38,7 +38,7 @@ WITHOUT_MEANING = (
     (("--bench-report-json", "--compiled-stats-json"), str, "--json writes the figures"),
     (("--json-counters",), str, "--json writes the figures"),
     (("--resource-report-path",), str, "samba-compile --explain says what a section takes"),
-    (("--data-parallel-mode",), str, "there is one device"),
+    (("--gold-file-path",), str, "command test compares with PyTorch"),
     (("--num-sections",), int, "all sections are measured"),
     (("--run-graph-only",), None, "a run is always the graph alone"),
     (("--min-duration",), float, "--num-iterations says how often"),
@@ -95,6 +95,7 @@ def add_system_flags(parser):
     add("--data-parallel", action="store_true", default=False)
     add("-ws", "--world-size", type=int, default=1)
     add("--reduce-on-rdu", action="store_true", default=False)
+    add("--data-parallel-mode", default="normal", help="normal: there is one device")
     add("--num-spatial-batches", type=int, default=1)
     add("--num-iterations", type=int, default=100, help="runs that measure-performance takes")
     add("--json", default=None, help="file for the figures of a run")
@@ -223,6 +224,18 @@ def remember(args):
         except ValueError:
             sys.stderr.write(f"error: SAMBA_SEED is '{seed}', but must be a whole number\n")
             sys.exit(1)
+
+
+class SambaConfig:
+    """The settings of a program: SambaConfig(args, schema).get_all_params() is a dictionary of all
+    that parse_app_args gave. schema: handed on by programs, not read."""
+
+    def __init__(self, args, schema=None):
+        self.args, self.schema = args, schema
+
+    def get_all_params(self):
+        """Every setting by its name."""
+        return dict(vars(self.args))
 
 
 def parse_yaml_to_args(yaml_path, args):
