@@ -4,6 +4,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -68,6 +71,30 @@ static void n031AssignInPlace(void **state) {
   fine(sambaTensorAssignScalar(t, sambaScalarInt(5)));
   assert_true(data[0] == 5 && data[2] == 5);
   drop(2, (SambaTensor *[]){t, x});
+}
+
+static void unmap(void *data) { munmap(data, 2 * sizeof(float)); }
+
+/* N032: a tensor over a mapped file: assigning writes through to the file. */
+static void n032Disk(void **state) {
+  (void)state;
+  char path[] = "/tmp/samba-disk-XXXXXX";
+  float data[] = {1, 2};
+  int fd = mkstemp(path);
+  assert_int_equal(write(fd, data, sizeof data), sizeof data);
+  void *mapped = mmap(NULL, sizeof data, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  assert_ptr_not_equal(mapped, MAP_FAILED);
+  SambaBufferView view = {mapped, SAMBA_DTYPE_F32, 1, (int64_t[]){2}, NULL};
+  SambaTensor *t;
+  fine(sambaTensorCreateFromBufferOwned(&view, unmap, mapped, sambaStringRef("disk"), &t));
+  SambaTensor *y = call1("neg", t);
+  fine(sambaTensorAssign(t, y));
+  drop(2, (SambaTensor *[]){t, y});
+
+  assert_int_equal(pread(fd, data, sizeof data, 0), sizeof data);
+  assert_true(data[0] == -1 && data[1] == -2);
+  close(fd);
+  unlink(path);
 }
 
 /* N031: a tensor that is not realized is replaced. */
@@ -185,10 +212,10 @@ static void n031ShardAxis(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(n030Replace),         cmocka_unit_test(n030Expression),
-      cmocka_unit_test(n031AssignInPlace),   cmocka_unit_test(n031AssignReplaces),
-      cmocka_unit_test(n031Checks),          cmocka_unit_test(n031ShardAxis),
-      cmocka_unit_test(n034ToDevices),       cmocka_unit_test(n034Expression),
-      cmocka_unit_test(n035ToDevicesInPlace)};
+      cmocka_unit_test(n030Replace),       cmocka_unit_test(n030Expression),
+      cmocka_unit_test(n031AssignInPlace), cmocka_unit_test(n031AssignReplaces),
+      cmocka_unit_test(n032Disk),          cmocka_unit_test(n031Checks),
+      cmocka_unit_test(n031ShardAxis),     cmocka_unit_test(n034ToDevices),
+      cmocka_unit_test(n034Expression),    cmocka_unit_test(n035ToDevicesInPlace)};
   return cmocka_run_group_tests_name("new value", tests, makeContext, dropContext);
 }

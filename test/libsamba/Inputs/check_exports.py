@@ -8,8 +8,8 @@ import subprocess
 import sys
 
 source, build = sys.argv[1:]
-headers = glob.glob(source + "/**/include/samba/*.h", recursive=True)
-headers = [header for header in headers if not header.startswith(build)]
+headers = glob.glob(source + "/*/include/samba/*.h")
+headers += glob.glob(source + "/tools/*/include/samba/*.h")
 headers.append(build + "/frontend/include/samba/builders.inc")
 declared = set()
 for header in headers:

@@ -4,12 +4,13 @@
 """
 import glob
 import re
+import shutil
 import subprocess
 import sys
 
 source, build = sys.argv[1:3]
-headers = sorted(glob.glob(source + "/**/include/samba/*.h", recursive=True))
-headers = [header for header in headers if not header.startswith(build)]
+headers = sorted(glob.glob(source + "/*/include/samba/*.h"))
+headers += sorted(glob.glob(source + "/tools/*/include/samba/*.h"))
 folders = sorted({header[: header.rindex("/samba/")] for header in headers})
 folders.append(build + "/frontend/include")
 flags = ["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-pedantic"]
@@ -27,7 +28,11 @@ for header in headers:
     for compiler, language, version in (
         ("clang-22", "c", "c11"),
         ("clang++-22", "c++", "c++17"),
+        ("gcc", "c", "c11"),
+        ("g++", "c++", "c++17"),
     ):
+        if compiler in ("gcc", "g++") and not shutil.which(compiler):
+            continue
         for line in ('#include "%s"\n' % name, '#include "%s"\n#include "%s"\n' % (name, name)):
             command = [compiler, "-x", language, "-std=" + version] + flags + ["-"]
             run = subprocess.run(command, input=line, capture_output=True, text=True)
