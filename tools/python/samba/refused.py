@@ -1,5 +1,6 @@
-"""Modules of the reference API of which this machine has nothing: programs that import names of them
-run as long as they call none. The runner answers the imports; a call raises NotImplementedError."""
+"""Modules of the reference API of which this machine has nothing: programs that import names of
+them run as long as they call none. The runner answers the imports; a call raises
+NotImplementedError."""
 import types
 
 from samba.names import missing_attribute, refuse
