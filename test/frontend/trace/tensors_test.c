@@ -80,7 +80,7 @@ static void t008NoName(void **state) {
   sambaTensorRelease(y);
 }
 
-/* T090: two tensors of one name are refused. */
+/* T090 T027: two tensors of one name are refused. */
 static void t090Name(void **state) {
   (void)state;
   SambaTensor *x = empty(SAMBA_DTYPE_F32, 1, "x"), *y = empty(SAMBA_DTYPE_F32, 1, "x");

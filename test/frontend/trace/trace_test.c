@@ -61,6 +61,7 @@ static void expectFailure(SambaTrace *trace, const char *message) {
   sambaTraceDestroy(trace);
 }
 
+/* G001: a walk through the model becomes a graph, with layers and places. */
 static void testGraph(void **state) {
   (void)state;
   static const float bias[4] = {1, 2, 3, 4};
@@ -315,11 +316,26 @@ static void testRecord(void **state) {
   assert_memory_not_equal(digests[0], digests[2], 32);
 }
 
+/* G003: of a condition on the host, the graph has the branch that was taken. */
+static void g003Branches(void **state) {
+  (void)state;
+  for (int flag = 0; flag < 2; ++flag) {
+    SambaTrace *trace = sambaTraceCreateInContext(context, "g");
+    SambaTraceValue *x = input(trace);
+    sambaTraceOutput(trace, "y", flag ? sambaExp(x) : sambaNeg(x));
+    char *text = finish(trace);
+    assert_int_equal(strstr(text, "samba.exp") != NULL, flag);
+    assert_int_equal(strstr(text, "samba.neg") != NULL, !flag);
+    free(text);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testGraph),      cmocka_unit_test(testNames),
-                                     cmocka_unit_test(testPromotion),  cmocka_unit_test(testViews),
-                                     cmocka_unit_test(testReductions), cmocka_unit_test(testRandom),
-                                     cmocka_unit_test(testFailures),   cmocka_unit_test(testFinish),
-                                     cmocka_unit_test(testRecord)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testGraph),      cmocka_unit_test(testNames),
+      cmocka_unit_test(testPromotion),  cmocka_unit_test(testViews),
+      cmocka_unit_test(testReductions), cmocka_unit_test(testRandom),
+      cmocka_unit_test(testFailures),   cmocka_unit_test(testFinish),
+      cmocka_unit_test(testRecord),     cmocka_unit_test(g003Branches)};
   return cmocka_run_group_tests(tests, setUp, tearDown);
 }

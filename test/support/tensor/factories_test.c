@@ -25,7 +25,7 @@ static void t030Factories(void **state) {
   const SambaDType types[] = {SAMBA_DTYPE_I1, SAMBA_DTYPE_I64, SAMBA_DTYPE_F32};
   for (int i = 0; i < 3; ++i) {
     expectOk(sambaTensorCreateFull(SAMBA_DTYPE_NONE, DIMS(1), fills[i], unnamed, &tensor));
-    assert_int_equal(sambaTensorGetDType(tensor), types[i]);
+    assert_int_equal(sambaTensorGetDType(tensor), types[i]); /* T049 */
     sambaTensorRelease(tensor);
   }
   sambaGeneratorDestroy(generator);
