@@ -40,6 +40,14 @@ class ArgparserTest(unittest.TestCase):
         self.assertEqual(settings.get("target"), "tiny")
         self.assertEqual(settings.get("optimization"), "o0")
 
+    def test_g011_machines(self):
+        for arch, machine in (("sn40", "sn40l"), ("sn10", "sn10"), ("my.json", "my.json")):
+            parse_app_args(["compile", "--arch", arch])
+            self.assertEqual(settings.get("target"), machine)
+        _, printed = quiet(parse_app_args, ["compile", "--arch", "sn30"])
+        self.assertEqual(settings.get("target"), "sn40l")
+        self.assertIn("--arch sn30: there is no description of that machine", printed)
+
     def test_g011_flags_that_programs_read(self):
         args = parse_app_args(["run", "--acc-report-json", "acc.json"])
         self.assertEqual(args.acc_report_json, "acc.json")

@@ -99,7 +99,6 @@ def add_system_flags(parser):
     add("--num-spatial-batches", type=int, default=1)
     add("--num-iterations", type=int, default=100, help="runs that measure-performance takes")
     add("--json", default=None, help="file for the figures of a run")
-    add("--acc-report-json", default=None, help="file for the accuracy that a program reports")
     add("--acc-report-json", default=None, help="file for the accuracy that a program reaches")
     add("--log-level", default=None, help="debug, info, warning or error")
     add("-v", "--verbose", action="store_true", default=False)
@@ -200,6 +199,18 @@ def complete(args):
             setattr(args, name, value)
 
 
+def machine_of(arch):
+    """The machine that --arch means. Of two generations nothing is published that a machine could
+    be described by; programs that name them get sn40l, with a remark."""
+    if arch in ("sn20", "sn30"):
+        sys.stderr.write(
+            f"remark: --arch {arch}: there is no description of that machine; sn40l is used "
+            "(--arch FILE takes a description)\n"
+        )
+        return "sn40l"
+    return "sn40l" if arch == "sn40" else arch
+
+
 def remember(args):
     """Hands to the session what compile and trace_graph do not get as arguments."""
     settings.reset()
@@ -207,7 +218,7 @@ def remember(args):
         pef_name=getattr(args, "pef_name", None),
         output_folder=getattr(args, "output_folder", None),
         pef=getattr(args, "pef", None),
-        target=getattr(args, "arch", None),
+        target=machine_of(getattr(args, "arch", None)),
         optimization="o0" if args.opt_level == "o0" else "o1",
         precision=getattr(args, "precision", None),
         inference=getattr(args, "inference", None),
