@@ -239,6 +239,28 @@ static double busyCycles(const SambaSection *section, const SambaMachine *machin
   return bytes / dram > most ? bytes / dram : most;
 }
 
+/* Cycles of those who write a buffer of one slot and of those who read it: they take turns. */
+static double turnCycles(const SambaSection *section, uint32_t index, const double *busy) {
+  const SambaUnit *unit = &section->units[index];
+  if (unit->kind != SAMBA_UNIT_BUFFER || unit->buffer.slot_count != 1 ||
+      unit->buffer.loop_carried || slotsOf(unit) < 2)
+    return 0;
+
+  double writing = 0, reading = 0;
+  for (uint32_t i = 0; i < unit->input_count; ++i)
+    for (uint32_t s = 0; s < unit->inputs[i].stream_count; ++s) {
+      uint32_t source = section->streams[unit->inputs[i].streams[s]].source.unit;
+      writing = fmax(writing, busy[source]);
+    }
+  for (uint32_t i = 0; i < unit->output_count; ++i)
+    for (uint32_t s = 0; s < unit->outputs[i].stream_count; ++s) {
+      const SambaStream *stream = &section->streams[unit->outputs[i].streams[s]];
+      for (uint32_t d = 0; d < stream->destination_count; ++d)
+        reading = fmax(reading, busy[stream->destinations[d].unit]);
+    }
+  return writing + reading;
+}
+
 /* Readers of such a buffer do not wait for its first writes. */
 static bool startsFull(const SambaSection *section, uint32_t unit) {
   return section->units[unit].kind == SAMBA_UNIT_BUFFER && section->units[unit].buffer.loop_carried;
@@ -266,7 +288,7 @@ double sambaSectionEstimate(const SambaSection *section, const SambaMachine *mac
   for (uint32_t i = 0; i < ready_count; ++i) {
     const SambaUnit *unit = &section->units[ready[i]];
     double begin = start[ready[i]];
-    double end = begin + busy[ready[i]];
+    double end = begin + fmax(busy[ready[i]], turnCycles(section, ready[i], busy));
     double next = begin + firstToken(section, ready[i], busy, first_slots, machine) +
                   SAMBA_ASSUMED_HOPS * (double)machine->hop_cycles;
     total = end > total ? end : total;

@@ -197,11 +197,45 @@ static void sectionsTooLargeAreNamed(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+/* Two products in a section, with two slices in the buffers between them. Were there one, it would
+ * be written and read in turns, which the estimate counts. */
+static void buffersOfOneSlotCostTurns(void **state) {
+  (void)state;
+  const SambaMachine *machine = machineOf("sn40l");
+  SambaArena arena = {0};
+  SambaStageGraph graph = {.arena = &arena, .name = "mlp"};
+  SambaDType dtype = SAMBA_DTYPE_BF16;
+  uint32_t x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){1024, 768});
+  uint32_t w = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){768, 3072});
+  uint32_t v = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){3072, 768});
+  uint32_t y = addMatmul(&graph, x, w, false, SAMBA_TENSOR_INTERMEDIATE, dtype);
+  addMatmul(&graph, y, v, false, SAMBA_TENSOR_RESULT, dtype);
+  SambaSection *section = lowered(&graph, machine, &arena);
+  double cycles = sambaSectionEstimate(section, machine);
+  uint32_t between = 0;
+
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    SambaUnit *unit = &section->units[u];
+    if (unit->kind != SAMBA_UNIT_BUFFER)
+      continue;
+    uint32_t source = section->streams[unit->inputs[0].streams[0]].source.unit;
+    if (section->units[source].kind != SAMBA_UNIT_COMPUTE)
+      continue;
+    assert_true(unit->buffer.slot_count >= 2);
+    unit->buffer.slot_count = 1;
+    ++between;
+  }
+
+  assert_true(between > 0);
+  assert_true(sambaSectionEstimate(section, machine) > 1.3 * cycles);
+  sambaArenaDestroy(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(mappingsAreChecked),         cmocka_unit_test(whatDoesNotFitIsExhausted),
       cmocka_unit_test(lowerWantsMappings),         cmocka_unit_test(largeMatmulUsesTheChip),
       cmocka_unit_test(decisionsReduceParallelism), cmocka_unit_test(planningIsIdempotent),
-      cmocka_unit_test(sectionsTooLargeAreNamed)};
+      cmocka_unit_test(sectionsTooLargeAreNamed),   cmocka_unit_test(buffersOfOneSlotCostTurns)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
