@@ -149,7 +149,7 @@ static void stridesAreTheBuffers(void **state) {
   assert_false(sambaTensorIsContiguous(tensor));
   assert_false(sambaTensorIsReusable(tensor)); /* T067 */
   float copy[6];
-  expectOk(sambaTensorReadData(tensor, copy, sizeof copy));
+  expectOk(sambaTensorReadData(tensor, copy, sizeof copy)); /* N010: bytes of the tensor's type */
   const float expected[] = {0, 3, 1, 4, 2, 5};
   assert_memory_equal(copy, expected, sizeof copy);
   expectError(sambaTensorReadData(tensor, copy, 4), SAMBA_INVALID,
