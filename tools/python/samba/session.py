@@ -468,7 +468,11 @@ class SambaSession(LazyParameters, SessionExtras):
             self._device.check_record(record)
         except ValueError as error:
             raise ValueError(f"{self._pef}: the model is not the one of the PEF: {error}") from None
+        # The record has the outputs in the order of the model, the PEF in that of its operators.
+        declared = re.findall(r'^output "((?:[^"\\]|\\.)*)" = ', record, re.MULTILINE)
+        place = {name: i for i, name in enumerate(declared)}
         outputs = [s for s in self._symbols.values() if s["kind"] == "output"]
+        outputs.sort(key=lambda s: place.get(s["name"], len(place)))
         self._outputs = tuple(
             SambaTensor(shape=s["shape"], dtype=DTYPES[s["dtype"]], name=s["name"]) for s in outputs
         )
