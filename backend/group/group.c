@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct OperandMap { /* for each operand of a stage its group operand; SAMBA_NO_INDEX: the
-                               predecessor's result */
+                               result of an earlier stage of the group */
   uint32_t of[SAMBA_MAX_STAGE_OPERANDS];
 } OperandMap;
 
@@ -82,41 +82,50 @@ static bool isElementwise(const SambaStage *stage) {
   return stage->dim_count == 0 || !stage->reduced[stage->dim_count - 1];
 }
 
-/* Whether `next` may follow `stage` in a chain: out_dims[d] is the dimension of `stage` that next's
- * dimension d is. */
-static bool mayFollow(const SambaStageGraph *graph, const Readers *readers, const SambaStage *stage,
-                      const SambaStage *next, uint32_t *out_dims) {
-  uint32_t tensor = stage->output.tensor;
-  const SambaStageTensor *between = &graph->tensors[tensor];
+/* The stages of a group while they are collected. */
+typedef struct Chain {
+  const SambaStageGraph *graph;
+  const Readers *readers;
+  uint32_t length;
+  uint32_t *stages;
+  SambaDimMap *dims;   /* of each: the anchor's dimensions */
+  uint32_t *member_of; /* of each tensor: the stage of the chain that makes it; SAMBA_NO_INDEX:
+                          none */
+  uint32_t *inside;    /* of each stage: readers of its result in the chain */
+} Chain;
+
+/* Whether `next` may go into the chain, whose results it reads; out_dims: the anchor's dimension
+ * that each dimension of next is. */
+static bool mayFollow(const Chain *chain, const SambaStage *next, SambaDimMap *out_dims) {
+  const SambaStageGraph *graph = chain->graph;
   uint32_t made[SAMBA_MAX_RANK], read[SAMBA_MAX_RANK];
 
-  if (between->role != SAMBA_TENSOR_INTERMEDIATE || readers[tensor].readers != 1 ||
-      readers[tensor].writers != 1)
+  if (!isElementwise(next) || sambaStageScatters(next))
     return false;
-  if (!isElementwise(next) || !isIdentity(between, stage, &stage->output, made))
-    return false;
-  bool reads = false;
-  if (sambaStageScatters(stage) || sambaStageScatters(next))
-    return false;
-  for (uint32_t d = 0; d < SAMBA_MAX_STAGE_DIMS; ++d)
-    out_dims[d] = SAMBA_NO_INDEX;
+  sambaClearIndices(out_dims->of, SAMBA_MAX_STAGE_DIMS);
 
   for (uint32_t i = 0; i < next->operand_count; ++i) {
-    if (next->operands[i].tensor != tensor)
+    uint32_t tensor = next->operands[i].tensor;
+    uint32_t member = chain->member_of[tensor];
+    const SambaStageTensor *between = &graph->tensors[tensor];
+    if (member == SAMBA_NO_INDEX)
       continue;
-    if (!isIdentity(between, next, &next->operands[i], read))
+    const SambaStage *stage = &graph->stages[chain->stages[member]];
+    if (between->role != SAMBA_TENSOR_INTERMEDIATE || chain->readers[tensor].writers != 1 ||
+        sambaStageScatters(stage) || !isIdentity(between, stage, &stage->output, made) ||
+        !isIdentity(between, next, &next->operands[i], read))
       return false;
     for (uint32_t axis = 0; axis < between->rank; ++axis) {
       if (read[axis] == SAMBA_NO_INDEX)
         continue;
-      if (reads && out_dims[read[axis]] != made[axis])
+      uint32_t dim = chain->dims[member].of[made[axis]];
+      if (out_dims->of[read[axis]] != SAMBA_NO_INDEX && out_dims->of[read[axis]] != dim)
         return false; /* x + transpose(x) */
-      out_dims[read[axis]] = made[axis];
+      out_dims->of[read[axis]] = dim;
     }
-    reads = true;
   }
 
-  return reads;
+  return true;
 }
 
 static bool sameMap(const SambaStageOperand *a, const SambaStageOperand *b) {
@@ -125,17 +134,19 @@ static bool sameMap(const SambaStageOperand *a, const SambaStageOperand *b) {
          memcmp(a->axes, b->axes, sizeof a->axes) == 0;
 }
 
-/* Adds a stage's operands to the group, but those that read `between`, the predecessor's result. */
-static SambaStatus append(SambaGroup *group, const SambaStageGraph *graph, uint32_t index,
-                          const SambaDimMap *dim_map, uint32_t between, OperandMap *out_operands) {
-  const uint32_t *dims = dim_map->of;
+/* Adds the operands of a stage of the chain to the group, but those that the chain makes. */
+static SambaStatus append(SambaGroup *group, const Chain *chain, uint32_t member,
+                          OperandMap *out_operands) {
+  const SambaStageGraph *graph = chain->graph;
+  const uint32_t *dims = chain->dims[member].of;
   uint32_t *operand_of = out_operands->of;
+  uint32_t index = chain->stages[member];
   const SambaStage *stage = &graph->stages[index];
 
   for (uint32_t i = 0; i < stage->operand_count; ++i) {
     const SambaStageOperand *operand = &stage->operands[i];
     operand_of[i] = SAMBA_NO_INDEX;
-    if (operand->tensor == between)
+    if (chain->member_of[operand->tensor] != SAMBA_NO_INDEX)
       continue;
     if (group->operand_count == SAMBA_MAX_GROUP_OPERANDS)
       return sambaStatusMake(SAMBA_EXHAUSTED,
@@ -284,23 +295,25 @@ static void findDependences(SambaGroup *group) {
 }
 
 /* The programs of the stages, one after the other over the group's operands; the result of each is
- * an operand of the next. */
-static void joinPrograms(const SambaStageGraph *graph, SambaArena *arena,
-                         const OperandMap *operand_of, uint32_t op_capacity,
-                         const SambaDimMap *chain_dims, SambaGroup *group) {
+ * an operand of later ones. */
+static void joinPrograms(const Chain *chain, SambaArena *arena, const OperandMap *operand_of,
+                         uint32_t op_capacity, SambaGroup *group) {
+  const SambaStageGraph *graph = chain->graph;
   group->ops = SAMBA_ARENA_ARRAY(arena, SambaLaneOp, op_capacity);
-  uint32_t previous = 0;
+  uint32_t *results = sambaAllocateZeroed(group->stage_count, sizeof *results);
   for (uint32_t i = 0; i < group->stage_count; ++i) {
     const SambaStage *stage = &graph->stages[group->stages[i]];
     uint32_t *values = sambaAllocateZeroed(stage->operand_count + stage->op_count, sizeof *values);
     for (uint32_t o = 0; o < stage->operand_count; ++o)
-      values[o] = operand_of[i].of[o] == SAMBA_NO_INDEX ? previous : operand_of[i].of[o];
+      values[o] = operand_of[i].of[o] == SAMBA_NO_INDEX
+                      ? results[chain->member_of[stage->operands[o].tensor]]
+                      : operand_of[i].of[o];
     for (uint32_t o = 0; o < stage->op_count; ++o) {
       SambaLaneOp op = stage->ops[o];
       for (int j = 0; j < sambaLaneOpOperands(op.opcode); ++j)
         op.operands[j] = (uint16_t)values[op.operands[j]];
       if (op.opcode == SAMBA_LANE_COUNTER) {
-        uint32_t dim = chain_dims[i].of[op.immediate];
+        uint32_t dim = chain->dims[i].of[op.immediate];
         if (dim == SAMBA_NO_INDEX)
           op.opcode = SAMBA_LANE_CONSTANT, op.immediate = 0;
         else
@@ -310,23 +323,25 @@ static void joinPrograms(const SambaStageGraph *graph, SambaArena *arena,
       group->ops[group->op_count++] = op;
     }
 
-    previous = values[stage->result];
+    uint32_t result = values[stage->result];
     free(values);
 
     /* What a narrow integer tensor between two stages would have done to the value. */
     SambaDType dtype = graph->tensors[stage->output.tensor].dtype;
-    bool is_wrapped = previous >= group->operand_count &&
-                      group->ops[previous - group->operand_count].opcode == SAMBA_LANE_WRAP;
+    bool is_wrapped = result >= group->operand_count &&
+                      group->ops[result - group->operand_count].opcode == SAMBA_LANE_WRAP;
     if (i + 1 < group->stage_count && isNarrowInteger(dtype) && !is_wrapped) {
       group->ops[group->op_count] = (SambaLaneOp){.opcode = SAMBA_LANE_WRAP,
                                                   .type = SAMBA_DTYPE_I32,
-                                                  .operands = {(uint16_t)previous},
+                                                  .operands = {(uint16_t)result},
                                                   .immediate = dtype};
-      previous = group->operand_count + group->op_count++;
+      result = group->operand_count + group->op_count++;
     }
+    results[i] = result;
   }
 
-  group->result = previous;
+  group->result = results[group->stage_count - 1];
+  free(results);
 }
 
 /* Which operands the joined program reads, and what its operations take of a PCU. */
@@ -366,16 +381,17 @@ static void mapOutput(const SambaStageGraph *graph, const SambaDimMap *dims,
   }
 }
 
-/* Fuses stages[0..count) into one group. chain_dims[i]: group dimensions of stage i's
- * dimensions. */
-static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machine,
-                        SambaArena *arena, const uint32_t *stages, uint32_t count,
-                        const SambaDimMap *chain_dims, SambaGroup *group) {
-  const SambaStage *anchor = &graph->stages[stages[0]];
-  group->anchor = stages[0];
-  group->last = stages[count - 1];
+/* Fuses the stages of the chain into one group. */
+static SambaStatus fuse(const Chain *chain, const SambaMachine *machine, SambaArena *arena,
+                        SambaGroup *group) {
+  const SambaStageGraph *graph = chain->graph;
+  uint32_t count = chain->length;
+  const SambaStage *anchor = &graph->stages[chain->stages[0]];
+  group->anchor = chain->stages[0];
+  group->last = chain->stages[count - 1];
   group->stage_count = count;
-  group->stages = sambaArenaCopy(arena, stages, count * sizeof *stages);
+  group->stages = sambaArenaCopy(arena, chain->stages, count * sizeof *chain->stages);
+  group->stage_dims = sambaArenaCopy(arena, chain->dims, count * sizeof *chain->dims);
   group->dim_count = anchor->dim_count;
   memcpy(group->extents, anchor->extents, sizeof group->extents);
   memcpy(group->reduced, anchor->reduced, sizeof group->reduced);
@@ -386,14 +402,13 @@ static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machin
 
   OperandMap *operand_of = SAMBA_ARENA_ARRAY(arena, OperandMap, count);
   for (uint32_t i = 0; i < count; ++i) {
-    uint32_t between = i ? graph->stages[stages[i - 1]].output.tensor : SAMBA_NO_INDEX;
-    SAMBA_RETURN_IF_ERROR(append(group, graph, stages[i], &chain_dims[i], between, &operand_of[i]));
-    op_capacity += graph->stages[stages[i]].op_count + 1;
+    SAMBA_RETURN_IF_ERROR(append(group, chain, i, &operand_of[i]));
+    op_capacity += graph->stages[chain->stages[i]].op_count + 1;
   }
 
-  joinPrograms(graph, arena, operand_of, op_capacity, chain_dims, group);
+  joinPrograms(chain, arena, operand_of, op_capacity, group);
   countProgram(group);
-  mapOutput(graph, &chain_dims[count - 1], &operand_of[count - 1], group);
+  mapOutput(graph, &chain->dims[count - 1], &operand_of[count - 1], group);
   group->copy =
       group->op_count == 0 && graph->tensors[group->operands[group->result].map.tensor].dtype ==
                                   graph->tensors[group->output.tensor].dtype;
@@ -405,34 +420,84 @@ static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machin
   return NULL;
 }
 
-/* Follows the chain that begins at `first`; returns its length. reader: of each tensor, the last
- * stage that reads it. */
-static uint32_t followChain(const SambaStageGraph *graph, const Readers *readers,
-                            const uint32_t *reader, const bool *taken, uint32_t first,
-                            uint32_t *chain, SambaDimMap *dims) {
-  uint32_t length = 1;
-  chain[0] = first;
-  for (uint32_t d = 0; d < SAMBA_MAX_STAGE_DIMS; ++d)
-    dims[0].of[d] = d;
-  for (;;) {
-    const SambaStage *tail = &graph->stages[chain[length - 1]];
-    const SambaMapping *mapping = &graph->mappings[chain[length - 1]];
-    uint32_t next = reader[tail->output.tensor];
-    uint32_t local[SAMBA_MAX_STAGE_DIMS];
-    if (next == SAMBA_NO_INDEX || next <= chain[length - 1] || taken[next])
-      break;
-    bool together = !mapping->dim_count == !graph->mappings[next].dim_count &&
-                    (!mapping->dim_count || mapping->group == graph->mappings[next].group);
-    if (!together)
-      break;
-    if (!mayFollow(graph, readers, tail, &graph->stages[next], local))
-      break;
-    for (uint32_t d = 0; d < SAMBA_MAX_STAGE_DIMS; ++d)
-      dims[length].of[d] =
-          local[d] == SAMBA_NO_INDEX ? SAMBA_NO_INDEX : dims[length - 1].of[local[d]];
-    chain[length++] = next;
+/* The first stage behind the chain that reads a result of it; SAMBA_NO_INDEX: none. */
+static uint32_t nextReader(const Chain *chain) {
+  const SambaStageGraph *graph = chain->graph;
+  for (uint32_t s = chain->stages[chain->length - 1] + 1; s < graph->stage_count; ++s)
+    for (uint32_t i = 0; i < graph->stages[s].operand_count; ++i)
+      if (chain->member_of[graph->stages[s].operands[i].tensor] != SAMBA_NO_INDEX)
+        return s;
+  return SAMBA_NO_INDEX;
+}
+
+/* The stages that a mapping puts into one group, or those without a mapping. */
+static bool belongTogether(const SambaStageGraph *graph, uint32_t a, uint32_t b) {
+  const SambaMapping *first = &graph->mappings[a], *second = &graph->mappings[b];
+  return !first->dim_count == !second->dim_count &&
+         (!first->dim_count || first->group == second->group);
+}
+
+static void addToChain(Chain *chain, uint32_t stage) {
+  const SambaStage *added = &chain->graph->stages[stage];
+  for (uint32_t i = 0; i < added->operand_count; ++i) {
+    uint32_t tensor = added->operands[i].tensor;
+    bool again = false;
+    for (uint32_t j = 0; j < i; ++j)
+      again |= added->operands[j].tensor == tensor;
+    if (!again && chain->member_of[tensor] != SAMBA_NO_INDEX)
+      ++chain->inside[chain->member_of[tensor]];
   }
-  return length;
+  chain->inside[chain->length] = 0;
+  chain->member_of[added->output.tensor] = chain->length;
+  chain->stages[chain->length++] = stage;
+}
+
+/* Takes stages from the chain's end. */
+static void cutChain(Chain *chain, uint32_t length) {
+  while (chain->length > length)
+    chain->member_of[chain->graph->stages[chain->stages[--chain->length]].output.tensor] =
+        SAMBA_NO_INDEX;
+}
+
+/* Whether nothing but the last result is read outside of the chain. */
+static bool isClosed(const Chain *chain) {
+  bool closed = true;
+  for (uint32_t i = 0; i + 1 < chain->length; ++i) {
+    uint32_t tensor = chain->graph->stages[chain->stages[i]].output.tensor;
+    closed &= chain->graph->tensors[tensor].role == SAMBA_TENSOR_INTERMEDIATE &&
+              chain->readers[tensor].readers == chain->inside[i];
+  }
+  return closed;
+}
+
+/* Collects the stages that begin at `first`. What an elementwise stage makes may have several
+ * readers that all come in: values that several stages need branch in the lanes. Behind other
+ * anchors each result has one reader, because what follows takes PCUs for each of their copies. */
+static void followChain(Chain *chain, const bool *taken, uint32_t first) {
+  const SambaStageGraph *graph = chain->graph;
+  const SambaStage *anchor = &graph->stages[first];
+  bool branches = isElementwise(anchor) && !sambaStageScatters(anchor);
+  uint32_t closed = 1;
+  for (uint32_t d = 0; d < anchor->dim_count; ++d)
+    branches &= !anchor->reduced[d];
+  for (uint32_t d = 0; d < SAMBA_MAX_STAGE_DIMS; ++d)
+    chain->dims[0].of[d] = d;
+  chain->length = 0;
+  addToChain(chain, first);
+
+  for (;;) {
+    uint32_t next = nextReader(chain);
+    if (next == SAMBA_NO_INDEX || taken[next] || !belongTogether(graph, first, next) ||
+        !mayFollow(chain, &graph->stages[next], &chain->dims[chain->length]))
+      break;
+    addToChain(chain, next);
+    if (isClosed(chain))
+      closed = chain->length;
+    else if (!branches)
+      break;
+  }
+
+  cutChain(chain, closed);
 }
 
 /* Producers first. */
@@ -458,8 +523,8 @@ static SambaStatus checkMapped(const SambaStageGraph *graph, const SambaGroups *
           groups->group_of_stage[s] != groups->group_of_stage[other])
         return sambaStatusMake(
             SAMBA_INVALID,
-            "stages %u (%s) and %u (%s) are mapped to group %u, but are not a chain of elementwise "
-            "stages in which each result has one reader",
+            "stages %u (%s) and %u (%s) are mapped to group %u, but are not elementwise stages "
+            "behind one of them of which only the last's result is read elsewhere",
             s, graph->stages[s].name, other, graph->stages[other].name, graph->mappings[s].group);
   return NULL;
 }
@@ -469,28 +534,27 @@ SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *m
   uint32_t count = graph->stage_count;
   Readers *readers = SAMBA_ARENA_ARRAY(arena, Readers, graph->tensor_count);
   countReaders(graph, readers);
-  uint32_t *reader = SAMBA_ARENA_ARRAY(
-      arena, uint32_t, graph->tensor_count); /* the last stage that reads the tensor */
-  sambaClearIndices(reader, graph->tensor_count);
-  for (uint32_t s = 0; s < count; ++s)
-    for (uint32_t i = 0; i < graph->stages[s].operand_count; ++i)
-      reader[graph->stages[s].operands[i].tensor] = s;
   out_groups->count = 0;
   out_groups->groups = SAMBA_ARENA_ARRAY(arena, SambaGroup *, count);
   out_groups->group_of_stage = SAMBA_ARENA_ARRAY(arena, uint32_t, count);
   bool *taken = SAMBA_ARENA_ARRAY(arena, bool, count);
-  uint32_t *chain = SAMBA_ARENA_ARRAY(arena, uint32_t, count);
-  SambaDimMap *dims = SAMBA_ARENA_ARRAY(arena, SambaDimMap, count);
+  Chain chain = {.graph = graph,
+                 .readers = readers,
+                 .stages = SAMBA_ARENA_ARRAY(arena, uint32_t, count),
+                 .dims = SAMBA_ARENA_ARRAY(arena, SambaDimMap, count),
+                 .member_of = SAMBA_ARENA_ARRAY(arena, uint32_t, graph->tensor_count),
+                 .inside = SAMBA_ARENA_ARRAY(arena, uint32_t, count)};
+  sambaClearIndices(chain.member_of, graph->tensor_count);
 
   for (uint32_t s = 0; s < count; ++s) {
     if (taken[s])
       continue;
-    uint32_t length = followChain(graph, readers, reader, taken, s, chain, dims);
+    followChain(&chain, taken, s);
     SambaGroup *group = SAMBA_ARENA_NEW(arena, SambaGroup);
-    SAMBA_RETURN_IF_ERROR(fuse(graph, machine, arena, chain, length, dims, group));
-    for (uint32_t i = 0; i < length; ++i)
-      taken[chain[i]] = true;
-    group->stage_dims = sambaArenaCopy(arena, dims, length * sizeof *dims);
+    SAMBA_RETURN_IF_ERROR(fuse(&chain, machine, arena, group));
+    for (uint32_t i = 0; i < chain.length; ++i)
+      taken[chain.stages[i]] = true;
+    cutChain(&chain, 0);
     out_groups->groups[out_groups->count++] = group;
   }
 

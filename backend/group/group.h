@@ -2,9 +2,11 @@
  * one stage.
  *
  * A group is an anchor stage and a chain of elementwise stages after it, each reading its
- * predecessor's output point by point as that tensor's only reader. Here the chain is one loop nest
- * over the anchor's dimensions with one lane program (the programs concatenated; a later step cuts
- * it to what a PCU holds). Planner, codegen and cost model work on groups. */
+ * predecessor's output point by point as that tensor's only reader. Behind an elementwise anchor a
+ * result may have several readers, all of them in the chain: only the last result leaves it. Here
+ * the chain is one loop nest over the anchor's dimensions with one lane program (the programs
+ * concatenated; a later step cuts it to what a PCU holds). Planner, codegen and cost model work on
+ * groups. */
 #ifndef SAMBA_BACKEND_GROUP_GROUP_H
 #define SAMBA_BACKEND_GROUP_GROUP_H
 

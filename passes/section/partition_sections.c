@@ -2,7 +2,8 @@
  *
  * o0: every operator its own section. o1: greedy along the trace: the next operator joins when the
  * section with it can be planned and emitted within the machine's units, and is estimated to be no
- * slower than two sections with their launches. */
+ * slower than two sections with their launches. Elementwise operators between a value with several
+ * readers and the one value that comes of it join at once. */
 #include "dialect/bridge/build_operation.h"
 #include "dialect/rdu/machine_file.h"
 #include "dialect/rdu/rdu.h"
@@ -54,13 +55,61 @@ static bool join(const Partition *partition, const MlirOperation *operators, uin
   return true;
 }
 
+/* The operator among these that reads the value last; SAMBA_NO_INDEX: what reads it is not among
+ * them. */
+static uint32_t lastReader(MlirValue value, const MlirOperation *operators, uint32_t count) {
+  uint32_t last = 0;
+  for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = mlirOpOperandGetOwner(use);
+    uint32_t at = 0;
+    while (at < count && !mlirOperationEqual(operators[at], user))
+      ++at;
+    if (at == count)
+      return SAMBA_NO_INDEX;
+    last = at > last ? at : last;
+  }
+  return last;
+}
+
+/* How many elementwise operators there are from a value with several readers to where all that
+ * comes of it is one value again; 1: it does not become one. */
+static uint32_t branchingOperators(const MlirOperation *operators, uint32_t most) {
+  uint32_t reach = 0;
+  for (uint32_t i = 0; i < most; ++i) {
+    const SambaOperator *operator = sambaOperatorOf(operators[i]);
+    if (!operator || !operator->elementwise)
+      return 1;
+    if (i && reach <= i)
+      return i > 1 ? i + 1 : 1; /* one reader makes no branch */
+    uint32_t last = lastReader(mlirOperationGetResult(operators[i], 0), operators, most);
+    if (last == SAMBA_NO_INDEX)
+      return 1;
+    reach = last > reach ? last : reach;
+  }
+  return 1;
+}
+
+/* How many operators join at once. Those of a branch that fits go into a section as a whole: cut
+ * anywhere inside, several values would go through memory. */
+static uint32_t joinAtOnce(const Partition *partition, const MlirOperation *operators,
+                           uint32_t most) {
+  double unused;
+  uint32_t count = branchingOperators(operators, most);
+  return count > 1 && sambaSectionTry(partition->target, operators, count, &unused) ? count : 1;
+}
+
 static uint32_t growOneByOne(const Partition *partition, const MlirOperation *operators,
                              uint32_t most) {
   double together = 0;
-  uint32_t size = 1;
-  bool fits = sambaSectionTry(partition->target, operators, 1, &together);
-  while (fits && size < most && join(partition, operators, size, size + 1, &together))
-    ++size;
+  uint32_t size = joinAtOnce(partition, operators, most);
+  bool fits = sambaSectionTry(partition->target, operators, size, &together);
+  while (fits && size < most) {
+    uint32_t next = size + joinAtOnce(partition, operators + size, most - size);
+    if (!join(partition, operators, size, next, &together))
+      break;
+    size = next;
+  }
   return size;
 }
 

@@ -89,8 +89,10 @@ static void groupsAreChains(void **state) {
   graph.stages[1].operands[0].axes[0].coefficients[0] = -1; /* upside down: not point by point */
   graph.stages[1].operands[0].axes[0].constant = 7;
   graph.mappings[1].group = 0;
-  expectLower(&graph, &machine, SAMBA_INVALID,
-              "but are not a chain of elementwise stages in which each result has one reader");
+  expectLower(
+      &graph, &machine, SAMBA_INVALID,
+      "but are not elementwise stages behind one of them of which only the last's result is read "
+      "elsewhere");
 
   /* A chain of additions brings in one tensor after the other. */
   graph = (SambaStageGraph){.arena = &arena, .name = "long"};
