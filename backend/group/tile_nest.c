@@ -122,7 +122,7 @@ static void boxOf(const SambaTileNest *nest, uint32_t operand, const BoxLoops *l
         step = gcd(step, coefficient * nest->copy_step[dim]);
         reach += (nest->unroll[dim] - 1) * nest->copy_step[dim];
       }
-      if (loops->paired == dim) {
+      if (loops->paired != SAMBA_NO_INDEX && loops->paired == dim) {
         step = gcd(step, coefficient * nest->copy_step[dim]);
         reach += nest->copy_step[dim];
       }
