@@ -5,6 +5,21 @@ import argparse
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 import torch
+from samba.tensor import arange as arange
+from samba.tensor import empty as empty
+from samba.tensor import from_named_dict as from_named_dict
+from samba.tensor import from_torch_tensor as from_torch
+from samba.tensor import from_torch_tensor as from_torch_tensor
+from samba.tensor import full as full
+from samba.env import is_internal as is_internal
+from samba.tensor import normal as normal
+from samba.tensor import ones as ones
+from samba.tensor import rand as rand
+from samba.tensor import randint as randint
+from samba.tensor import randn as randn
+from samba.tensor import set_seed as set_seed
+from samba.tensor import to_torch as to_torch
+from samba.tensor import zeros as zeros
 from samba import functional, nn, optim, utils
 from samba.lazy_tensor import Tensor
 from samba.session import SambaSession
@@ -14,34 +29,6 @@ session: SambaSession
 __version__: str
 
 def __getattr__(name: str) -> Any: ...
-
-def arange(
-    *args: Any,
-    name: str = ...,
-    region_name: Optional[str] = ...,
-    batch_dim: Optional[int] = ...,
-    named_dims: Any = ...,
-    **kwargs: Any,
-) -> SambaTensor: ...
-
-def empty(
-    *args: Any,
-    name: str = ...,
-    region_name: Optional[str] = ...,
-    batch_dim: Optional[int] = ...,
-    named_dims: Any = ...,
-    **kwargs: Any,
-) -> SambaTensor: ...
-
-def from_named_dict(tensors: Any) -> Dict[str, SambaTensor]: ...
-
-def from_torch(
-    tensor: Any,
-    name: str = ...,
-    batch_dim: Optional[int] = ...,
-    named_dims: Any = ...,
-    region_name: Optional[str] = ...,
-) -> Any: ...
 
 def from_torch_(model: torch.nn.Module, parent_module_prefix: Any = ...) -> torch.nn.Module: ...
 
@@ -55,25 +42,6 @@ def from_torch_model_(
     parent_module_prefix: Any = ...,
 ) -> torch.nn.Module: ...
 
-def from_torch_tensor(
-    tensor: Any,
-    name: str = ...,
-    batch_dim: Optional[int] = ...,
-    named_dims: Any = ...,
-    region_name: Optional[str] = ...,
-) -> Any: ...
-
-def full(
-    *args: Any,
-    name: str = ...,
-    region_name: Optional[str] = ...,
-    batch_dim: Optional[int] = ...,
-    named_dims: Any = ...,
-    **kwargs: Any,
-) -> SambaTensor: ...
-
-def is_internal() -> Any: ...
-
 def lazy_param(
     quantized: Any = ...,
     seed: Optional[int] = ...,
@@ -82,62 +50,4 @@ def lazy_param(
     fp32_to_bf16_rounding: str = ...,
 ) -> Any: ...
 
-def normal(
-    *args: Any,
-    name: str = ...,
-    region_name: Optional[str] = ...,
-    batch_dim: Optional[int] = ...,
-    named_dims: Any = ...,
-    **kwargs: Any,
-) -> SambaTensor: ...
-
-def ones(
-    *args: Any,
-    name: str = ...,
-    region_name: Optional[str] = ...,
-    batch_dim: Optional[int] = ...,
-    named_dims: Any = ...,
-    **kwargs: Any,
-) -> SambaTensor: ...
-
 def patched_torch() -> Any: ...
-
-def rand(
-    *args: Any,
-    name: str = ...,
-    region_name: Optional[str] = ...,
-    batch_dim: Optional[int] = ...,
-    named_dims: Any = ...,
-    **kwargs: Any,
-) -> SambaTensor: ...
-
-def randint(
-    *args: Any,
-    name: str = ...,
-    region_name: Optional[str] = ...,
-    batch_dim: Optional[int] = ...,
-    named_dims: Any = ...,
-    **kwargs: Any,
-) -> SambaTensor: ...
-
-def randn(
-    *args: Any,
-    name: str = ...,
-    region_name: Optional[str] = ...,
-    batch_dim: Optional[int] = ...,
-    named_dims: Any = ...,
-    **kwargs: Any,
-) -> SambaTensor: ...
-
-def set_seed(seed: Optional[int]) -> None: ...
-
-def to_torch(tensor: Any) -> Any: ...
-
-def zeros(
-    *args: Any,
-    name: str = ...,
-    region_name: Optional[str] = ...,
-    batch_dim: Optional[int] = ...,
-    named_dims: Any = ...,
-    **kwargs: Any,
-) -> SambaTensor: ...
