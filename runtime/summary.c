@@ -3,13 +3,6 @@
 
 #include <stdio.h>
 
-uint32_t sambaCountSourcedParameters(const SambaMachine *machine) {
-  uint32_t sourced = 0;
-  for (uint32_t i = 0; i < SAMBA_PARAMETER_COUNT; ++i)
-    sourced += machine->sources[i] != NULL;
-  return sourced;
-}
-
 /* Calls and cycles of each type, in the order of a step, when more types than FWD ran. */
 static void printTypes(const SambaPef *pef, const SambaRunReport *report) {
   uint64_t calls[SAMBA_PEF_SECTION_TYPE_COUNT] = {0}, cycles[SAMBA_PEF_SECTION_TYPE_COUNT] = {0};
@@ -69,7 +62,8 @@ void sambaPrintSummary(const SambaSession *session) {
     printf("host memory read %llu bytes, written %llu bytes\n",
            (unsigned long long)report.activity.host_read_bytes,
            (unsigned long long)report.activity.host_write_bytes);
-  uint32_t sourced = sambaCountSourcedParameters(machine);
-  printf("machine %s: %u parameters sourced, %u assumed\n", machine->name, sourced,
-         SAMBA_PARAMETER_COUNT - sourced);
+  SambaText reasons = {0};
+  sambaMachineReasons(machine, &reasons);
+  printf("machine %s: %s\n", machine->name, sambaTextGet(&reasons));
+  sambaTextFree(&reasons);
 }

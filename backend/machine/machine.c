@@ -49,11 +49,36 @@ int64_t sambaMachineGet(const SambaMachine *machine, SambaParameter parameter) {
 }
 
 void sambaMachineSet(SambaMachine *machine, SambaParameter parameter, int64_t value,
-                     const char *source) {
+                     SambaReason reason) {
   if ((unsigned)parameter >= SAMBA_PARAMETER_COUNT)
     return;
   *(int64_t *)((char *)machine + parameters[parameter].offset) = value;
-  machine->sources[parameter] = source;
+  machine->reasons[parameter] = reason;
+}
+
+static const struct {
+  const char *key, *word;
+} reason_kinds[SAMBA_REASON_COUNT] = {
+#define X(enumerator, key, word) {key, word},
+    SAMBA_REASON_KINDS(X)
+#undef X
+};
+
+const char *sambaReasonKey(SambaReasonKind kind) { return reason_kinds[kind].key; }
+
+uint32_t sambaMachineCountReasons(const SambaMachine *machine, SambaReasonKind kind) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < SAMBA_PARAMETER_COUNT; ++i)
+    count += machine->reasons[i].kind == kind;
+  return count;
+}
+
+void sambaMachineReasons(const SambaMachine *machine, SambaText *out) {
+  for (int i = 1; i <= SAMBA_REASON_COUNT; ++i) { /* assumed comes last */
+    SambaReasonKind kind = (SambaReasonKind)(i % SAMBA_REASON_COUNT);
+    sambaTextFormat(out, "%s%u%s %s", i > 1 ? ", " : "", sambaMachineCountReasons(machine, kind),
+                    i > 1 ? "" : " parameters", reason_kinds[kind].word);
+  }
 }
 
 static bool isPowerOfTwo(int64_t value) { return value > 0 && (value & (value - 1)) == 0; }

@@ -1,7 +1,7 @@
 /* The machine: one plain struct that planner, placer, router, encoder and simulator all ask.
  *
  * Every parameter is a row of backend/machine/parameters.def: X(name, unit, minimum, maximum,
- * description). Values of the shipped machines, each with its source or marked assumed, are in
+ * description). Values of the shipped machines, each with its reason, are in
  * backend/machine/shipped.def. A PEF carries the whole table; the simulator knows no other machine.
  */
 #ifndef SAMBA_BACKEND_MACHINE_MACHINE_H
@@ -20,6 +20,28 @@ typedef enum {
   SAMBA_PARAMETER_COUNT
 } SambaParameter;
 
+/* How the value of a parameter is known. X(enumerator, key in machine files, word in reports): a
+ * publication says it; a formula over such values gives it; a public ancestor or a standard has it;
+ * nobody says it. */
+#define SAMBA_REASON_KINDS(X)                                                                      \
+  X(ASSUMED, "assumed", "assumed")                                                                 \
+  X(SOURCED, "source", "sourced")                                                                  \
+  X(DERIVED, "derived", "derived")                                                                 \
+  X(ANALOGY, "analogy", "by analogy")
+typedef enum {
+#define X(enumerator, key, word) SAMBA_REASON_##enumerator,
+  SAMBA_REASON_KINDS(X)
+#undef X
+      SAMBA_REASON_COUNT
+} SambaReasonKind;
+
+/* The publication, the formula or the ancestor; NULL when assumed. The text is borrowed (static
+ * storage or the arena of whoever parsed the file). */
+typedef struct SambaReason {
+  SambaReasonKind kind;
+  const char *text;
+} SambaReason;
+
 typedef struct SambaMachine {
   char name[64];
   /* Values in the unit of the table (integers: bandwidths are in MB/s, times in ps or cycles),
@@ -27,9 +49,7 @@ typedef struct SambaMachine {
 #define X(name, unit, minimum, maximum, description) int64_t name;
 #include "backend/machine/parameters.def"
 #undef X
-  /* Source of each value, borrowed (static storage or the arena of whoever parsed the file); NULL:
-   * assumed. */
-  const char *sources[SAMBA_PARAMETER_COUNT];
+  SambaReason reasons[SAMBA_PARAMETER_COUNT];
 } SambaMachine;
 
 /* What a grid site holds. */
@@ -45,7 +65,12 @@ SambaParameter
 sambaParameterFromName(SambaStringRef name); /* SAMBA_PARAMETER_COUNT when there is none */
 int64_t sambaMachineGet(const SambaMachine *machine, SambaParameter parameter);
 void sambaMachineSet(SambaMachine *machine, SambaParameter parameter, int64_t value,
-                     const char *source);
+                     SambaReason reason);
+/* "source", "derived", ...: what a machine file calls the kind. */
+const char *sambaReasonKey(SambaReasonKind kind);
+/* "5 parameters sourced, 12 derived, 22 by analogy, 33 assumed": what is known of a machine. */
+void sambaMachineReasons(const SambaMachine *machine, SambaText *out);
+uint32_t sambaMachineCountReasons(const SambaMachine *machine, SambaReasonKind kind);
 /* Every value within its range and the values consistent with each other; names the parameter that
  * is not. */
 SambaStatus sambaMachineCheck(const SambaMachine *machine);

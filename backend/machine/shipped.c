@@ -1,10 +1,10 @@
 /* The shipped machines: one constant struct per column of shipped.def. */
 #include "backend/machine/shipped.h"
 
-#define CELL_VALUE(value, source) value
-#define CELL_SOURCE(value, source) source
+#define CELL_VALUE(value, ...) value
+#define CELL_REASON(value, ...) {__VA_ARGS__}
 #define CELL(name, cell)                                                                           \
-  .name = CELL_VALUE cell, .sources[SAMBA_PARAMETER_##name] = CELL_SOURCE cell,
+  .name = CELL_VALUE cell, .reasons[SAMBA_PARAMETER_##name] = CELL_REASON cell,
 
 #define X(name, tiny, plasticine, sn10, sn40l) +1
 _Static_assert(0

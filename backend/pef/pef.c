@@ -43,6 +43,22 @@ void sambaPefDestroy(SambaPef *pef) {
   free(pef);
 }
 
+/* The two enumerations are the same words: those of the file never change their values. */
+static const SambaPefParameterReason pef_reasons[SAMBA_REASON_COUNT] = {
+#define X(enumerator, key, word) [SAMBA_REASON_##enumerator] = SAMBA_PEF_PARAMETER_##enumerator,
+    SAMBA_REASON_KINDS(X)
+#undef X
+};
+
+static SambaPefParameterReason reasonToPef(SambaReasonKind kind) { return pef_reasons[kind]; }
+
+static SambaReasonKind reasonFromPef(SambaPefParameterReason reason) {
+  int kind = SAMBA_REASON_COUNT - 1;
+  while (kind > 0 && pef_reasons[kind] != reason)
+    --kind;
+  return (SambaReasonKind)kind;
+}
+
 void sambaPefSetMachine(SambaPef *pef, const SambaMachine *machine) {
   SambaPefMachine *to = &pef->machine;
   to->name = sambaStringRefCopy(&pef->arena, sambaStringRef(machine->name));
@@ -50,15 +66,15 @@ void sambaPefSetMachine(SambaPef *pef, const SambaMachine *machine) {
   to->parameters = SAMBA_ARENA_ARRAY(&pef->arena, SambaPefParameter, SAMBA_PARAMETER_COUNT);
 
   for (uint32_t i = 0; i < SAMBA_PARAMETER_COUNT; ++i) {
-    const char *source = machine->sources[i];
+    const SambaReason *reason = &machine->reasons[i];
     to->parameters[i] = (SambaPefParameter){
         .name = sambaStringRef(sambaParameterName(i)),
         .type = SAMBA_PEF_PARAMETER_INTEGER,
         .value = (uint64_t)sambaMachineGet(machine, i),
         .unit = sambaStringRef(sambaParameterUnit(i)),
-        .flags = source ? SAMBA_PEF_PARAMETER_SOURCED : 0,
-        .source =
-            source ? sambaStringRefCopy(&pef->arena, sambaStringRef(source)) : sambaStringRef(""),
+        .reason = reasonToPef(reason->kind),
+        .source = reason->text ? sambaStringRefCopy(&pef->arena, sambaStringRef(reason->text))
+                               : sambaStringRef(""),
     };
   }
 }
@@ -94,8 +110,10 @@ SambaStatus sambaPefGetMachine(const SambaPef *pef, SambaMachine *out_machine) {
     if (status)
       break;
     seen[which] = true;
-    sambaMachineSet(&machine, which, (int64_t)parameter->value,
-                    parameter->flags & SAMBA_PEF_PARAMETER_SOURCED ? parameter->source.data : NULL);
+    SambaReasonKind kind = reasonFromPef(parameter->reason);
+    sambaMachineSet(
+        &machine, which, (int64_t)parameter->value,
+        (SambaReason){kind, kind == SAMBA_REASON_ASSUMED ? NULL : parameter->source.data});
   }
 
   for (uint32_t i = 0; i < SAMBA_PARAMETER_COUNT && !status; ++i)

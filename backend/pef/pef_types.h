@@ -16,7 +16,11 @@ enum { SAMBA_PEF_MAJOR = 1, SAMBA_PEF_MINOR = 0, SAMBA_PEF_DIGEST_BYTES = 32 };
 
 /* X(enumerator, value, name): enumerations and sets of flags. Values never change their meaning. */
 #define SAMBA_PEF_PARAMETER_TYPES(X) X(PARAMETER_INTEGER, 0, "integer")
-#define SAMBA_PEF_PARAMETER_FLAGS(X) X(PARAMETER_SOURCED, 1, "sourced")
+#define SAMBA_PEF_PARAMETER_REASONS(X)                                                             \
+  X(PARAMETER_ASSUMED, 0, "assumed")                                                               \
+  X(PARAMETER_SOURCED, 1, "sourced")                                                               \
+  X(PARAMETER_DERIVED, 2, "derived")                                                               \
+  X(PARAMETER_ANALOGY, 3, "analogy")
 #define SAMBA_PEF_MEMORIES(X)                                                                      \
   X(MEMORY_ANY, 0, "any") X(MEMORY_HBM, 1, "hbm") X(MEMORY_DDR, 2, "ddr") X(MEMORY_HOST, 3, "host")
 #define SAMBA_PEF_SYMBOL_KINDS(X)                                                                  \
@@ -65,7 +69,7 @@ enum { SAMBA_PEF_MAJOR = 1, SAMBA_PEF_MINOR = 0, SAMBA_PEF_DIGEST_BYTES = 32 };
 
 #define X(enumerator, value, name) SAMBA_PEF_##enumerator = value,
 typedef enum { SAMBA_PEF_PARAMETER_TYPES(X) } SambaPefParameterType;
-typedef enum { SAMBA_PEF_PARAMETER_FLAGS(X) } SambaPefParameterFlags;
+typedef enum { SAMBA_PEF_PARAMETER_REASONS(X) } SambaPefParameterReason;
 typedef enum { SAMBA_PEF_MEMORIES(X) } SambaPefMemory;
 typedef enum { SAMBA_PEF_SYMBOL_KINDS(X) } SambaPefSymbolKind;
 typedef enum { SAMBA_PEF_SYMBOL_FLAGS(X) } SambaPefSymbolFlags;

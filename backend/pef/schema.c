@@ -6,7 +6,7 @@
 /* The enumerations. */
 #define LISTS(L)                                                                                   \
   L(PARAMETER_TYPES)                                                                               \
-  L(PARAMETER_FLAGS)                                                                               \
+  L(PARAMETER_REASONS)                                                                             \
   L(MEMORIES)                                                                                      \
   L(SYMBOL_KINDS)                                                                                  \
   L(SYMBOL_FLAGS)                                                                                  \

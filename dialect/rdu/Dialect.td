@@ -35,8 +35,9 @@ def Rdu_MachineAttr : Samba_DictionaryAttr<Rdu_Dialect, "Machine", "machine"> {
     `#rdu.machine<"sn40l">` is a shipped machine. `#rdu.machine<"mine", base = "sn40l", simd_lanes =
     32, clock_hz = {value = 1600000000, source = "data sheet"}>` is that machine with two other
     values. Without `base`, every parameter of backend/machine/parameters.def is given. A value is
-    `{value = 4, source = "..."}`, `{value = 4, assumed}` or the number alone, which is assumed. A
-    machine file is a module with such an attribute, `rdu.machine`.
+    `{value = 4, source = "..."}` (or `derived` or `analogy` in place of `source`), `{value = 4,
+    assumed}` or the number alone, which is assumed. A machine file is a module with such an
+    attribute, `rdu.machine`.
   }];
 }
 def Rdu_MappingAttr : Samba_DictionaryAttr<Rdu_Dialect, "Mapping", "mapping"> {

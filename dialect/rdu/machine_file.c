@@ -122,19 +122,20 @@ void sambaMachinePrint(const SambaMachine *machine, SambaText *out) {
 
   sambaTextFormat(out,
                   "// The machine %s. Change values and the name, and give this file to --target.\n"
-                  "// A value is {value = N, source = \"...\"}, {value = N, assumed} or N alone.\n"
+                  "// A value is {value = N, source = \"...\"}, {value = N, derived = \"...\"},\n"
+                  "// {value = N, analogy = \"...\"}, {value = N, assumed} or N alone.\n"
                   "module attributes {rdu.machine = #rdu.machine<%s",
                   name.data, name.data);
   for (int i = 0; i < SAMBA_PARAMETER_COUNT; ++i) {
     SambaParameter parameter = (SambaParameter)i;
-    const char *source = machine->sources[i];
+    const SambaReason *reason = &machine->reasons[i];
     sambaTextFormat(out, ",\n  // %s (%s)\n  %s = {value = %lld, ",
                     sambaParameterDescription(parameter), sambaParameterUnit(parameter),
                     sambaParameterName(parameter), (long long)sambaMachineGet(machine, parameter));
-    if (source)
-      sambaTextFormat(out, "source = %s}", sambaStringEscape(&arena, sambaStringRef(source)).data);
-    else
-      sambaTextAppendC(out, "assumed}");
+    sambaTextAppendC(out, sambaReasonKey(reason->kind));
+    if (reason->text)
+      sambaTextFormat(out, " = %s", sambaStringEscape(&arena, sambaStringRef(reason->text)).data);
+    sambaTextAppendC(out, "}");
   }
   sambaTextAppendC(out, "\n>} {}\n");
   sambaArenaDestroy(&arena);

@@ -14,38 +14,50 @@ static bool isInteger(MlirAttribute value) {
          !mlirAttributeIsABool(value);
 }
 
-/* {value = 4, source = "..."}, {value = 4, assumed}, or 4 alone, which is assumed. */
-static SambaStatus readParameter(SambaStringRef name, MlirAttribute entry, int64_t *out_value,
-                                 const char **out_source) {
-  MlirAttribute value = isInteger(entry) ? entry : mlirAttributeGetNull();
-  MlirAttribute source = mlirAttributeGetNull();
-  bool assumed = isInteger(entry), known = assumed || mlirAttributeIsADictionary(entry);
-
-  for (intptr_t i = 0; known && !assumed && i < mlirDictionaryAttrGetNumElements(entry); ++i) {
-    MlirNamedAttribute part = mlirDictionaryAttrGetElement(entry, i);
-    SambaStringRef key = sambaFromMlir(mlirIdentifierStr(part.name));
-    if (sambaStringRefEqualC(key, "value"))
-      value = part.attribute;
-    else if (sambaStringRefEqualC(key, "source"))
-      source = part.attribute;
-    else
-      known = sambaStringRefEqualC(key, "assumed") && mlirAttributeIsAUnit(part.attribute);
+/* The reason that a key of a parameter's entry gives: source = "...", assumed and the like. */
+static bool readReason(MlirNamedAttribute part, SambaReason *out_reason) {
+  SambaStringRef key = sambaFromMlir(mlirIdentifierStr(part.name));
+  int kind = 0;
+  while (kind < SAMBA_REASON_COUNT &&
+         !sambaStringRefEqualC(key, sambaReasonKey((SambaReasonKind)kind)))
+    ++kind;
+  if (kind == SAMBA_REASON_ASSUMED) {
+    *out_reason = (SambaReason){SAMBA_REASON_ASSUMED, NULL};
+    return mlirAttributeIsAUnit(part.attribute);
   }
-  if (!assumed && known)
-    assumed = !mlirAttributeIsNull(
-        mlirDictionaryAttrGetElementByName(entry, mlirStringRefCreateFromCString("assumed")));
+  if (kind == SAMBA_REASON_COUNT || !mlirAttributeIsAString(part.attribute))
+    return false;
+  MlirStringRef text = mlirStringAttrGetValue(part.attribute); /* NUL-terminated, the context's */
+  *out_reason = (SambaReason){(SambaReasonKind)kind, text.data};
+  return text.length > 0;
+}
 
-  bool sourced = !mlirAttributeIsNull(source) && mlirAttributeIsAString(source) &&
-                 mlirStringAttrGetValue(source).length > 0;
-  if (!known || !isInteger(value) || sourced == assumed ||
-      (!sourced && !mlirAttributeIsNull(source)))
+/* {value = 4, source = "..."} with the key of any kind of reason, or 4 alone, which is assumed. */
+static SambaStatus readParameter(SambaStringRef name, MlirAttribute entry, int64_t *out_value,
+                                 SambaReason *out_reason) {
+  MlirAttribute value = isInteger(entry) ? entry : mlirAttributeGetNull();
+  int reasons = isInteger(entry);
+  bool known = isInteger(entry) || mlirAttributeIsADictionary(entry);
+
+  *out_reason = (SambaReason){SAMBA_REASON_ASSUMED, NULL};
+  for (intptr_t i = 0; known && !isInteger(entry) && i < mlirDictionaryAttrGetNumElements(entry);
+       ++i) {
+    MlirNamedAttribute part = mlirDictionaryAttrGetElement(entry, i);
+    if (sambaStringRefEqualC(sambaFromMlir(mlirIdentifierStr(part.name)), "value")) {
+      value = part.attribute;
+      continue;
+    }
+    known = readReason(part, out_reason);
+    ++reasons;
+  }
+
+  if (!known || !isInteger(value) || reasons != 1)
     return sambaStatusMake(SAMBA_INVALID,
-                           "#rdu.machine: '%.*s' must be <integer>, {value = <integer>, source = "
-                           "\"...\"} or {value = <integer>, assumed}",
+                           "#rdu.machine: '%.*s' must be <integer>, {value = <integer>, assumed} "
+                           "or {value = <integer>, source = \"...\"}, where derived or analogy "
+                           "may stand for source",
                            SAMBA_STRING_ARGS(name));
   *out_value = mlirIntegerAttrGetValueInt(value);
-  *out_source = sourced ? mlirStringAttrGetValue(source).data
-                        : NULL; /* NUL-terminated, kept by the context */
   return NULL;
 }
 
@@ -84,9 +96,9 @@ static SambaStatus readParameters(MlirAttribute body, bool *seen, SambaMachine *
                        "parameters", sambaParameterNames);
 
     int64_t value;
-    const char *source;
-    SAMBA_RETURN_IF_ERROR(readParameter(key, entry.attribute, &value, &source));
-    sambaMachineSet(out_machine, parameter, value, source);
+    SambaReason reason;
+    SAMBA_RETURN_IF_ERROR(readParameter(key, entry.attribute, &value, &reason));
+    sambaMachineSet(out_machine, parameter, value, reason);
     seen[parameter] = true;
   }
   return NULL;
@@ -176,15 +188,15 @@ MlirAttribute sambaMachineToAttribute(MlirLocation location, const SambaMachine 
   intptr_t count = isShipped(machine) ? 0 : SAMBA_PARAMETER_COUNT;
 
   for (intptr_t i = 0; i < count; ++i) {
-    const char *source = machine->sources[i];
+    const SambaReason *reason = &machine->reasons[i];
     MlirAttribute value = mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64),
                                              sambaMachineGet(machine, (SambaParameter)i));
     MlirNamedAttribute parts[2] = {
         sambaNamedAttribute(context, "value", value),
-        source ? sambaNamedAttribute(
-                     context, "source",
-                     mlirStringAttrGet(context, mlirStringRefCreateFromCString(source)))
-               : sambaNamedAttribute(context, "assumed", mlirUnitAttrGet(context))};
+        sambaNamedAttribute(
+            context, sambaReasonKey(reason->kind),
+            reason->text ? mlirStringAttrGet(context, mlirStringRefCreateFromCString(reason->text))
+                         : mlirUnitAttrGet(context))};
     entries[i] = sambaNamedAttribute(context, sambaParameterName((SambaParameter)i),
                                      mlirDictionaryAttrGet(context, 2, parts));
   }

@@ -82,14 +82,21 @@ SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session) 
 
   sambaSessionGetReport(session, &report);
   const SambaDeviceActivity *activity = &report.activity;
-  uint32_t sourced = sambaCountSourcedParameters(machine);
   cJSON *root = cJSON_CreateObject();
   cJSON *sections = cJSON_CreateArray();
   cJSON *host = cJSON_CreateObject();
   cJSON_AddStringToObject(root, "version", SAMBA_VERSION);
   cJSON_AddStringToObject(root, "target", machine->name);
-  cJSON_AddNumberToObject(root, "parameters_sourced", sourced);
-  cJSON_AddNumberToObject(root, "parameters_assumed", SAMBA_PARAMETER_COUNT - sourced);
+  static const struct {
+    const char *name;
+    SambaReasonKind kind;
+  } reasons[] = {{"parameters_sourced", SAMBA_REASON_SOURCED},
+                 {"parameters_derived", SAMBA_REASON_DERIVED},
+                 {"parameters_by_analogy", SAMBA_REASON_ANALOGY},
+                 {"parameters_assumed", SAMBA_REASON_ASSUMED}};
+  for (size_t i = 0; i < sizeof reasons / sizeof *reasons; ++i)
+    cJSON_AddNumberToObject(root, reasons[i].name,
+                            sambaMachineCountReasons(machine, reasons[i].kind));
   cJSON_AddNumberToObject(root, "cycles", (double)activity->cycles);
   cJSON_AddNumberToObject(root, "launch_cycles", (double)activity->launch_cycles);
   cJSON_AddNumberToObject(root, "seconds",

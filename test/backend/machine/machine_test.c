@@ -3,6 +3,7 @@
 #include "backend/machine/machine.h"
 #include "backend/machine/shipped.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,10 +69,50 @@ static void totalsArePublished(void **state) {
 static void sourcesAreNamedOrAssumed(void **state) {
   (void)state;
   const SambaMachine *m = find("sn40l");
-  assert_string_equal(m->sources[SAMBA_PARAMETER_pmu_bytes], "arXiv 2405.07518, Table II");
-  assert_null(m->sources[SAMBA_PARAMETER_clock_hz]);
+  assert_string_equal(m->reasons[SAMBA_PARAMETER_pmu_bytes].text, "arXiv 2405.07518, Table II");
+  assert_null(m->reasons[SAMBA_PARAMETER_hop_cycles].text);
   for (int i = 0; i < SAMBA_PARAMETER_COUNT; ++i)
-    assert_null(find("tiny")->sources[i]);
+    assert_int_equal(find("tiny")->reasons[i].kind, SAMBA_REASON_ASSUMED);
+
+  SambaText reasons = {0};
+  sambaMachineReasons(find("tiny"), &reasons);
+  assert_string_equal(sambaTextGet(&reasons),
+                      "0 parameters sourced, 0 derived, 0 by analogy, 72 assumed");
+  sambaTextFree(&reasons);
+}
+
+/* What one can look up or work out is not assumed. */
+static void mostOfSn40lHasAReason(void **state) {
+  (void)state;
+  const SambaMachine *m = find("sn40l");
+  uint32_t assumed = 0;
+  for (int i = 0; i < SAMBA_PARAMETER_COUNT; ++i) {
+    const SambaReason *reason = &m->reasons[i];
+    assert_int_equal(reason->text == NULL, reason->kind == SAMBA_REASON_ASSUMED);
+    assumed += reason->kind == SAMBA_REASON_ASSUMED;
+  }
+  assert_int_equal(assumed, sambaMachineCountReasons(m, SAMBA_REASON_ASSUMED));
+  assert_true(SAMBA_PARAMETER_COUNT - assumed >= 38);
+}
+
+/* The formulas of what is derived. */
+static void derivedValuesFollowFromTheirFormulas(void **state) {
+  (void)state;
+  const SambaMachine *m = find("sn40l");
+  assert_int_equal(m->grid_columns * m->grid_rows, 1040 + 1040);
+  double peak = 1040.0 * (double)(m->systolic_rows * m->systolic_columns) * 2;
+  assert_true(fabs(638e12 / peak - (double)m->clock_hz) < 0.005 * (double)m->clock_hz);
+  assert_true(638e12 / (peak / 4) >
+              2e9); /* an array of half the rows would need too high a clock */
+  assert_int_equal(m->systolic_accumulators, m->systolic_rows * m->systolic_columns);
+  assert_int_equal(m->hbm_channels * m->hbm_channel_mbps, 1800000);
+  assert_int_equal(m->ddr_channels, (200000 + m->ddr_channel_mbps - 1) / m->ddr_channel_mbps);
+  assert_int_equal(m->load_mbps, 200000);
+
+  m = find("sn10");
+  assert_int_equal(m->grid_columns * m->grid_rows, 4 * (160 + 160));
+  assert_int_equal(m->tile_columns * m->tile_rows, 160 + 160);
+  assert_int_equal(m->ddr_channels * m->ddr_channel_mbps, 153600);
 }
 
 /* Ten AGs at the outer, 13 wide edge of each of the eight tiles of 20 rows x 13 columns. */
@@ -137,14 +178,14 @@ static void parametersHaveNames(void **state) {
     assert_int_equal(sambaParameterFromName(sambaStringRef(sambaParameterName(parameter))), i);
     assert_true(strlen(sambaParameterUnit(parameter)) > 0);
     assert_true(strlen(sambaParameterDescription(parameter)) > 0);
-    sambaMachineSet(&m, parameter, 1000 + i, "a book");
+    sambaMachineSet(&m, parameter, 1000 + i, (SambaReason){SAMBA_REASON_SOURCED, "a book"});
   }
 
   assert_int_equal(m.clock_hz, 1000);
   assert_int_equal(m.reserve_links_percent, 1000 + SAMBA_PARAMETER_COUNT - 1);
   assert_int_equal(sambaMachineGet(&m, SAMBA_PARAMETER_grid_rows),
                    1000 + SAMBA_PARAMETER_grid_rows);
-  assert_string_equal(m.sources[SAMBA_PARAMETER_grid_rows], "a book");
+  assert_string_equal(m.reasons[SAMBA_PARAMETER_grid_rows].text, "a book");
   assert_int_equal(sambaParameterFromName(sambaStringRef("clock")), SAMBA_PARAMETER_COUNT);
   assert_string_equal(sambaParameterName(SAMBA_PARAMETER_COUNT), "invalid");
   assert_int_equal(sambaMachineGet(&m, SAMBA_PARAMETER_COUNT), 0);
@@ -205,6 +246,8 @@ int main(void) {
       cmocka_unit_test(shippedMachinesAreConsistent),
       cmocka_unit_test(totalsArePublished),
       cmocka_unit_test(sourcesAreNamedOrAssumed),
+      cmocka_unit_test(mostOfSn40lHasAReason),
+      cmocka_unit_test(derivedValuesFollowFromTheirFormulas),
       cmocka_unit_test(agsOfSn40lSitAtTheOuterEdges),
       cmocka_unit_test(agsSpreadOverSmallEdges),
       cmocka_unit_test(sitesAlternateAndDiesCostMore),

@@ -152,7 +152,7 @@ static void testMachine(void **state) {
   assert_string_equal(machine.name, "tiny");
   for (int i = 0; i < SAMBA_PARAMETER_COUNT; ++i) {
     assert_int_equal(sambaMachineGet(&machine, i), sambaMachineGet(tiny, i));
-    assert_int_equal(machine.sources[i] == NULL, tiny->sources[i] == NULL);
+    assert_int_equal(machine.reasons[i].kind, tiny->reasons[i].kind);
   }
   sambaPefDestroy(back);
   sambaPefDestroy(pef);

@@ -36,12 +36,12 @@ module attributes {rdu.machine = #rdu.machine<"mine", clock = {value = 1, assume
 
 // -----
 
-// expected-error@below {{#rdu.machine: 'clock_hz' must be <integer>, {value = <integer>, source = "..."} or {value = <integer>, assumed}}}
+// expected-error@below {{#rdu.machine: 'clock_hz' must be <integer>, {value = <integer>, assumed} or {value = <integer>, source = "..."}, where derived or analogy may stand for source}}
 module attributes {rdu.machine = #rdu.machine<"mine", clock_hz = "fast">} {}
 
 // -----
 
-// expected-error@below {{#rdu.machine: 'clock_hz' must be <integer>, {value = <integer>, source = "..."} or {value = <integer>, assumed}}}
+// expected-error@below {{#rdu.machine: 'clock_hz' must be <integer>, {value = <integer>, assumed} or {value = <integer>, source = "..."}, where derived or analogy may stand for source}}
 module attributes {rdu.machine = #rdu.machine<"mine", clock_hz = {value = 1200000000}>} {}
 
 // -----

@@ -37,10 +37,11 @@ static void machines(void **state) {
     for (int p = 0; p < SAMBA_PARAMETER_COUNT; ++p) {
       assert_int_equal(sambaMachineGet(&own, (SambaParameter)p),
                        sambaMachineGet(&again, (SambaParameter)p));
-      if (own.sources[p])
-        assert_string_equal(own.sources[p], again.sources[p]);
+      assert_int_equal(own.reasons[p].kind, again.reasons[p].kind);
+      if (own.reasons[p].text)
+        assert_string_equal(own.reasons[p].text, again.reasons[p].text);
       else
-        assert_null(again.sources[p]);
+        assert_null(again.reasons[p].text);
     }
     assert_null(
         sambaAttributeGet(mlirLocationUnknownGet(context), "rdu.machine",

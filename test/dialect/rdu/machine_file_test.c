@@ -35,9 +35,10 @@ static void expectSame(const SambaMachine *a, const SambaMachine *b) {
   assert_string_equal(a->name, b->name);
   for (int i = 0; i < SAMBA_PARAMETER_COUNT; ++i) {
     assert_int_equal(sambaMachineGet(a, (SambaParameter)i), sambaMachineGet(b, (SambaParameter)i));
-    assert_int_equal(!a->sources[i], !b->sources[i]);
-    if (a->sources[i])
-      assert_string_equal(a->sources[i], b->sources[i]);
+    assert_int_equal(a->reasons[i].kind, b->reasons[i].kind);
+    assert_int_equal(!a->reasons[i].text, !b->reasons[i].text);
+    if (a->reasons[i].text)
+      assert_string_equal(a->reasons[i].text, b->reasons[i].text);
   }
 }
 
@@ -60,7 +61,8 @@ static void printedMachinesComeBack(void **state) {
   SambaMachine odd = *sambaMachineFind(sambaStringRef("tiny")), read;
   SambaText text = {0};
   strcpy(odd.name, "a \"b\" \\");
-  sambaMachineSet(&odd, SAMBA_PARAMETER_simd_lanes, 8, "\"quoted\" \\ // no comment\n");
+  sambaMachineSet(&odd, SAMBA_PARAMETER_simd_lanes, 8,
+                  (SambaReason){SAMBA_REASON_DERIVED, "\"quoted\" \\ // no comment\n"});
   sambaMachinePrint(&odd, &text);
   assert_null(readText(sambaTextGet(&text), &read));
   expectSame(&read, &odd);
@@ -71,12 +73,16 @@ static void filesSayWhatDiffers(void **state) {
   (void)state;
   SambaMachine expected = *sambaMachineFind(sambaStringRef("sn40l")), read;
   strcpy(expected.name, "mine");
-  sambaMachineSet(&expected, SAMBA_PARAMETER_simd_lanes, 32, NULL);
-  sambaMachineSet(&expected, SAMBA_PARAMETER_hop_cycles, 3, "a data sheet");
-  assert_null(
-      readText("module attributes {rdu.machine = #rdu.machine<\"mine\", base = \"sn40l\",\n"
-               "  simd_lanes = 32, hop_cycles = {value = 3, source = \"a data sheet\"}>} {}",
-               &read));
+  sambaMachineSet(&expected, SAMBA_PARAMETER_simd_lanes, 32,
+                  (SambaReason){SAMBA_REASON_ASSUMED, NULL});
+  sambaMachineSet(&expected, SAMBA_PARAMETER_hop_cycles, 3,
+                  (SambaReason){SAMBA_REASON_SOURCED, "a data sheet"});
+  sambaMachineSet(&expected, SAMBA_PARAMETER_fifo_depth, 8,
+                  (SambaReason){SAMBA_REASON_ANALOGY, "an ancestor"});
+  assert_null(readText("module attributes {rdu.machine = #rdu.machine<\"mine\", base = \"sn40l\",\n"
+                       "  simd_lanes = 32, hop_cycles = {value = 3, source = \"a data sheet\"},\n"
+                       "  fifo_depth = {value = 8, analogy = \"an ancestor\"}>} {}",
+                       &read));
   expectSame(&read, &expected);
 }
 

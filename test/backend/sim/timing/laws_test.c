@@ -145,13 +145,15 @@ static void testMoreBandwidthIsNeverSlower(void **state) {
   Shape shapes[] = {
       {1, 2, 32, 1024, 2, 1}, {2, 1, 32, 256, 2, 2}, {4, 3, 16, 3000, 3, 1}, {1, 1, 100, 16, 1, 1}};
 
+  const SambaReason assumed = {SAMBA_REASON_ASSUMED, NULL};
+
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; ++i) {
     TestSection *section = makePipelines(shapes[i]);
     for (size_t c = 0; c < sizeof changes / sizeof *changes; ++c) {
       SambaMachine slow = testMachine("tiny");
       SambaMachine fast = slow;
-      sambaMachineSet(&slow, changes[c].parameter, changes[c].small, NULL);
-      sambaMachineSet(&fast, changes[c].parameter, changes[c].large, NULL);
+      sambaMachineSet(&slow, changes[c].parameter, changes[c].small, assumed);
+      sambaMachineSet(&fast, changes[c].parameter, changes[c].large, assumed);
       uint64_t a = testCycles(&slow, section);
       uint64_t b = testCycles(&fast, section);
       /* 5%: another order of reads and writes can cost the memory a few turnarounds more. */
