@@ -4,6 +4,7 @@
 #include "backend/section/access.h"
 #include "backend/sim/value/storage/convert_elements.h"
 #include "backend/sim/value/storage/pattern.h"
+#include "support/number/shape.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -198,7 +199,12 @@ static SambaStatus takeIndices(SambaSectionRun *run, SambaUnitRun *unit, SambaPo
       memcpy(&narrow, token.block->data + 4 * (token.offset + (int64_t)i), 4);
       value = narrow;
     }
-    if (value < 0 || value >= access->index_limit)
+    if (value < SAMBA_NO_PLACE / 2)
+      status = sambaUnitFault(run, unit, unit->fired, "address out of range",
+                              "an index is outside of its dimension of formal '%s', expected a "
+                              "place from 0 to %lld",
+                              formalName(run, unit), (long long)access->index_limit - 1);
+    else if (value < 0 || value >= access->index_limit)
       status = sambaUnitFault(run, unit, unit->fired, "address out of range",
                               "index %lld into formal '%s', expected 0 to %lld", (long long)value,
                               formalName(run, unit), (long long)access->index_limit - 1);

@@ -1,5 +1,6 @@
 /* What gathers, scatters and resampling share, and ravel_index; see indexing.h. */
 #include "dialect/samba/table/index/indexing.h"
+#include "support/number/shape.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,7 +192,7 @@ static SambaStatus stagesRavel(const SambaOperatorCall *call, SambaStageGraph *g
     place = addPlace(&builder, place, index, ravel.shape[d], given, &outside);
   }
 
-  uint16_t nowhere = sambaLaneNumber(&builder, place, -(double)((int64_t)1 << 48));
+  uint16_t nowhere = sambaLaneNumber(&builder, place, (double)SAMBA_NO_PLACE);
   sambaStageEnd(&builder, sambaLaneSelect(&builder, outside, nowhere, place));
   return NULL;
 }

@@ -1,5 +1,6 @@
 /* Every fault and refusal of the value engine, by its text. */
 #include "backend/machine/shipped.h"
+#include "support/number/shape.h"
 #include "test/backend/sim/value/builder.h"
 
 #include <setjmp.h>
@@ -68,8 +69,7 @@ static void testOutOfRange(void **state) {
               "formal 'y', which has 10");
 }
 
-static void testIndexOutOfRange(void **state) {
-  (void)state;
+static void expectIndexFault(int64_t value, const char *message) {
   Builder builder;
   builderInitialize(&builder);
   uint32_t table = builderSymbol(&builder, "table", F, 12, false);
@@ -87,10 +87,17 @@ static void testIndexOutOfRange(void **state) {
   builderInput(&builder, gather, (SambaPort){.dtype = SAMBA_DTYPE_I64, .token_elements = 2});
   builderStream(&builder, from, 0, gather, 0);
   builderStream(&builder, gather, 0, store, 0);
-  ((int64_t *)(void *)builder.bindings[index].data)[1] = 3;
-  expectFault(&builder, false, NULL, SAMBA_FAULT,
-              "address out of range: section 'test', load 'load1', firing 0: index 3 into formal "
-              "'table', expected 0 to 2");
+  ((int64_t *)(void *)builder.bindings[index].data)[1] = value;
+  expectFault(&builder, false, NULL, SAMBA_FAULT, message);
+}
+
+static void testIndexOutOfRange(void **state) {
+  (void)state;
+  expectIndexFault(3, "address out of range: section 'test', load 'load1', firing 0: index 3 into "
+                      "formal 'table', expected 0 to 2");
+  expectIndexFault(SAMBA_NO_PLACE + 3,
+                   "address out of range: section 'test', load 'load1', firing 0: an index is "
+                   "outside of its dimension of formal 'table', expected a place from 0 to 2");
 }
 
 static void testNeverWritten(void **state) {
