@@ -8,10 +8,17 @@
 
 #include <stdlib.h>
 
+/* The number that the reference of samba's operators gives the rule, "(C3) ", is left out: whoever
+ * has an ONNX model has not read it. */
 SambaStatus sambaOnnxTraceFailure(const SambaOnnxNode *node) {
   SambaStatus status = sambaTraceStatus(node->trace);
-  return sambaStatusMake(status ? sambaStatusGetCode(status) : SAMBA_INVALID, "%s",
-                         status ? sambaStatusGetMessage(status) : "no result");
+  const char *message = status ? sambaStatusGetMessage(status) : "no result";
+  const char *rule = strstr(message, "(C");
+  const char *end = rule ? rule + 2 + strspn(rule + 2, "0123456789") : NULL;
+  bool numbered = rule && end > rule + 2 && end[0] == ')' && end[1] == ' ';
+  return sambaStatusMake(status ? sambaStatusGetCode(status) : SAMBA_INVALID, "%.*s%s",
+                         numbered ? (int)(rule - message) : 0, message,
+                         numbered ? end + 2 : message);
 }
 
 SambaOnnxValue *sambaOnnxInputValue(const SambaOnnxNode *node, uint32_t input) {

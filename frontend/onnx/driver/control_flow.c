@@ -90,6 +90,14 @@ static SambaStatus setScanned(const SambaOnnxNode *node, uint32_t output,
   return sambaOnnxSetTensor(node, output, sambaCat(count, parts, 0));
 }
 
+/* Whether a body declares its input as [1]: a number of rank 0 otherwise. */
+static bool isListOfOne(const Onnx__ValueInfoProto *input) {
+  const Onnx__TypeProto *type = input->type;
+  bool shaped =
+      type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE && type->tensor_type->shape;
+  return shaped && type->tensor_type->shape->n_dim == 1;
+}
+
 /* One trip: carried are the names of the values that go in, then of those that come out. */
 static SambaStatus trip(const SambaOnnxNode *node, const Onnx__GraphProto *body, int64_t number,
                         size_t carried_count, const char **carried, uint32_t *scanned,
@@ -105,7 +113,8 @@ static SambaStatus trip(const SambaOnnxNode *node, const Onnx__GraphProto *body,
   scope.call = node->scope ? node->scope->call : NULL;
   for (size_t i = 0; i < 2; ++i) { /* the trip's number and the condition */
     SambaConstant *constant =
-        sambaConstantNew(&importer->arena, i ? SAMBA_ONNX_BOOL : SAMBA_ONNX_INT64, 0, NULL);
+        sambaConstantNew(&importer->arena, i ? SAMBA_ONNX_BOOL : SAMBA_ONNX_INT64,
+                         isListOfOne(body->input[i]), (int64_t[]){1});
     constant->data[0].i = i ? 1 : number;
     SambaOnnxValue *value =
         sambaOnnxValueAt(importer, sambaScopeDefine(importer, &scope, body->input[i]->name));

@@ -4,6 +4,7 @@
 #include "frontend/onnx/onnx.h"
 #include "support/file/path.h"
 #include "support/file/tensor_file.h"
+#include "support/number/shape.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -121,6 +122,35 @@ static SambaStatus importNodes(SambaImporter *importer) {
   return NULL;
 }
 
+/* A declared shape must be the one that the nodes make; open dimensions fit every size. */
+static SambaStatus checkDeclaredShape(SambaImporter *importer, const Onnx__ValueInfoProto *output,
+                                      const SambaTensorType *made) {
+  const Onnx__TypeProto *type = output->type;
+  if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !type->tensor_type->shape)
+    return NULL;
+  const Onnx__TensorShapeProto *shape = type->tensor_type->shape;
+  bool fits = shape->n_dim == made->rank;
+
+  const char *declared = "";
+  for (size_t axis = 0; axis < shape->n_dim; ++axis) {
+    const Onnx__TensorShapeProto__Dimension *dim = shape->dim[axis];
+    bool fixed = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE &&
+                 dim->dim_value >= 0;
+    fits = fits && (!fixed || dim->dim_value == made->dims[axis]);
+    const char *size =
+        fixed ? sambaArenaFormat(&importer->arena, "%lld", (long long)dim->dim_value) : "?";
+    declared = sambaArenaFormat(&importer->arena, "%s%s%s", declared, axis ? "x" : "", size);
+  }
+
+  char shown[SAMBA_SHAPE_TEXT_BYTES];
+  if (fits)
+    return NULL;
+  sambaShapeFormat(shown, sizeof shown, made->rank, made->dims, "");
+  return sambaStatusMake(SAMBA_INVALID,
+                         "graph output %s is declared with the shape [%s], but its node makes [%s]",
+                         sambaOnnxShown(importer, output->name), declared, shown);
+}
+
 static SambaStatus declareResults(SambaImporter *importer) {
   const Onnx__GraphProto *graph = importer->model->graph;
   sambaTraceSetLayer(importer->trace, (SambaStringRef){0}, NULL, 0);
@@ -148,6 +178,7 @@ static SambaStatus declareResults(SambaImporter *importer) {
                              "graph output %s is declared as %s, but its node makes %s",
                              sambaOnnxShown(importer, name), sambaOnnxTypeName(declared),
                              sambaOnnxTypeName(sambaOnnxTypeOf(tensor->type.dtype)));
+    SAMBA_RETURN_IF_ERROR(checkDeclaredShape(importer, graph->output[i], &tensor->type));
     sambaTraceOutput(importer->trace, name, tensor);
   }
 

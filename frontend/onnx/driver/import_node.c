@@ -17,19 +17,28 @@ SambaStatus sambaOnnxAnnotateNode(SambaImporter *importer, const Onnx__NodeProto
                              sambaOnnxShown(importer, name), proto->op_type ? proto->op_type : "");
 }
 
-/* Why an operator is left out on purpose: "" for all others. */
-static const char *reasonWithout(const char *name) {
+/* Why an operator is left out on purpose: "" for all others. Those of other domains are told by
+ * parts of their names too. */
+static const char *reasonWithout(const char *name, bool is_standard) {
   static const struct {
     const char *reason, *names[8];
-  } kinds[] = {
-      {": quantized operators are not; export the model in float",
-       {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "QLinearConv",
-        "QLinearMatMul", "ConvInteger", "MatMulInteger"}},
-      {": control flow that depends on data is not; export the model unrolled", {"Loop", "Scan"}},
-      {": text is not", {"StringNormalizer", "StringConcat", "StringSplit", "RegexFullMatch"}}};
+    bool everywhere; /* parts of names, in every domain */
+  } kinds[] = {{": quantized operators are not; export the model in float",
+                {"QLinear", "Quantize", "MatMulInteger", "ConvInteger", "NBits", "Bnb4", "QMoE"},
+                true},
+               {": quantized operators are not; export the model in float",
+                {"QAttention", "QGemm", "QEmbed", "QOrdered", "FpQ4"},
+                true},
+               {": control flow that depends on data is not; export the model unrolled",
+                {"Loop", "Scan"},
+                false},
+               {": text is not",
+                {"StringNormalizer", "StringConcat", "StringSplit", "RegexFullMatch"},
+                false}};
   for (size_t kind = 0; name && kind < sizeof kinds / sizeof *kinds; ++kind)
     for (size_t i = 0; i < 8 && kinds[kind].names[i]; ++i)
-      if (strcmp(kinds[kind].names[i], name) == 0)
+      if (kinds[kind].everywhere ? strstr(name, kinds[kind].names[i]) != NULL
+                                 : is_standard && strcmp(kinds[kind].names[i], name) == 0)
         return kinds[kind].reason;
   return "";
 }
@@ -45,7 +54,7 @@ static SambaStatus noRow(const SambaOnnxNode *node) {
   return sambaStatusMake(SAMBA_UNSUPPORTED, "operator %s%s%s is not supported%s",
                          sambaOnnxDomain(proto), *sambaOnnxDomain(proto) ? "." : "",
                          proto->op_type && *proto->op_type ? proto->op_type : "without a type",
-                         reasonWithout(*sambaOnnxDomain(proto) ? NULL : proto->op_type));
+                         reasonWithout(proto->op_type, !*sambaOnnxDomain(proto)));
 }
 
 /* A weight that will be trained, although its numbers are known. */
@@ -140,10 +149,8 @@ SambaStatus sambaOnnxImportNode(SambaImporter *importer, const Onnx__NodeProto *
   sambaTraceSetLayer(importer->trace, sambaStringRef(layer), importer->path, index);
   SambaStatus status = importNode(&node);
 
-  if (!status && sambaTraceStatus(importer->trace)) {
-    SambaStatus failed = sambaTraceStatus(importer->trace);
-    status = sambaStatusMake(sambaStatusGetCode(failed), "%s", sambaStatusGetMessage(failed));
-  }
+  if (!status && sambaTraceStatus(importer->trace))
+    status = sambaOnnxTraceFailure(&node);
 
   /* The innermost node says what is wrong and the graph's own node where; those between stand in
    * the innermost one's name. */

@@ -43,6 +43,10 @@ static const Case cases[] = {
      "operator ConvInteger is not supported: quantized operators are not; export the model in "
      "float",
      0, 0},
+    {X13 "node QLinearAdd:com.microsoft x -> y",
+     "operator com.microsoft.QLinearAdd is not supported: quantized operators are not; export the "
+     "model in float",
+     0, 0},
     {X13 "node Scan x -> y",
      "operator Scan is not supported: control flow that depends on data is not; export the model "
      "unrolled",
@@ -57,6 +61,10 @@ static const Case cases[] = {
     {X13 "node Add x,x,x -> y", "has 3 inputs, but must have exactly 2", 0, 0},
     {"opset 13; input x f32 2x3; output y i64 2x3; node Relu x -> y",
      "graph output \"y\" is declared as INT64, but its node makes FLOAT", 0, 0},
+    {"opset 13; input x f32 2x3; output y f32 3x?; node Relu x -> y",
+     "graph output \"y\" is declared with the shape [3x?], but its node makes [2x3]", 0, 0},
+    {"opset 13; input x f32 2x3; output y f32 6; node Relu x -> y",
+     "graph output \"y\" is declared with the shape [6], but its node makes [2x3]", 0, 0},
     /* Attributes. */
     {X13 "node ReduceSum x -> y keepdims=0 keepdims=0", "attribute \"keepdims\" is given twice", 0,
      0},
@@ -222,7 +230,7 @@ static const Case cases[] = {
     {X13 "node Softmax x -> y axis=2", "axis 2 is not within the rank 2", 0, 0},
     {X13 "node Conv x,x -> y", "input 0 has rank 2; one to three spatial dimensions", 0, 0},
     {X13 "node Relu x -> y; node MatMul x,x -> z",
-     "node 1 \"n\" (MatMul): matmul (layer n): (C3) operand 1 is 2x3xf32: dimension 0 is 2, but "
+     "node 1 \"n\" (MatMul): matmul (layer n): operand 1 is 2x3xf32: dimension 0 is 2, but "
      "must be 3",
      0, 0},
     /* Shapes. */
@@ -431,7 +439,7 @@ static const Case cases[] = {
      "the condition is true at 2, but dimension 0 has the size 2", 0, 0},
     {X13 "init k i64 2 1 2; node TopK x,k -> y", "input 1, k, must be one number", 0, 0},
     {X13 "init k i64 1 4; node TopK x,k -> y",
-     "(C3) k is 4, but must be 1 to 3, the size of dimension 1", 0, 0},
+     "k is 4, but must be 1 to 3, the size of dimension 1", 0, 0},
     {X13 "init a i64 2 0 1; node CumSum x,a -> y", "input 1, axis, must be one number", 0, 0},
     {X13 "init a i64 1 2; node CumSum x,a -> y", "axis 2 is not within the rank 2", 0, 0},
     {X13 "node ArgMax x -> y axis=2", "axis 2 is not within the rank 2", 0, 0},
@@ -441,15 +449,15 @@ static const Case cases[] = {
      0, 0},
     {X13 "node Einsum x -> y", "attribute 'equation' is missing", 0, 0},
     {X13 "node Einsum x -> y equation='i'",
-     "(C3) operand 0 has rank 2, but its term of equation 'i' has 1", 0, 0},
+     "operand 0 has rank 2, but its term of equation 'i' has 1", 0, 0},
     {X13 "init t i64 2 0 1; node NegativeLogLikelihoodLoss x,t -> y reduction='most'",
      "attribute 'reduction' must be mean, sum or none", 0, 0},
     {"opset 14; input x f32 3; output y; node Trilu x -> y",
-     "(C1) the operand is 3xf32 of rank 1, but must have rank 2 to 8", 0, 0},
+     "the operand is 3xf32 of rank 1, but must have rank 2 to 8", 0, 0},
     {"opset 14; input x f32 2x2; init k i64 2 0 1; output y; node Trilu x,k -> y",
      "input 1, k, must be one integer", 0, 0},
     {X13 "node LRN x -> y",
-     "local_response_norm (layer n): (C3) attribute 'size' is 0, but must be 1 or more", 0, 0},
+     "local_response_norm (layer n): attribute 'size' is 0, but must be 1 or more", 0, 0},
     {X13 "node DepthToSpace x -> y blocksize=2", "blocksize 2 does not fit the input", 0, 0},
 };
 

@@ -329,7 +329,7 @@ check(
 
 # Operands at run time: the shape is declared where the function or the branch is used, or in the
 # branch.
-def check_reshaped(name, node, functions=()):
+def check_reshaped(name, node, functions=(), result=(2, 6)):
     rows, target = helper.make_tensor_value_info("x", FLOAT, [3, 4]), helper.make_tensor_value_info(
         "target", INT64, [2]
     )
@@ -337,7 +337,7 @@ def check_reshaped(name, node, functions=()):
         [constant("c", True), node],
         "g",
         [rows, target],
-        [helper.make_tensor_value_info("out", FLOAT, [2, 6])],
+        [helper.make_tensor_value_info("out", FLOAT, list(result))],
     )
     with tempfile.TemporaryDirectory() as folder:
         sets = [helper.make_opsetid("", 18), helper.make_opsetid("local", 1)]
@@ -366,7 +366,7 @@ inside = branch(
     [two],
 )
 inside.value_info.append(helper.make_tensor_value_info("t", FLOAT, [2, 6]))
-check_reshaped("declared in a branch", conditional("c", inside, other))
+check_reshaped("declared in a branch", conditional("c", inside, other), result=(1, 4))
 
 
 # Loops: values that are carried on, results of all trips, a condition that ends them; the graph
@@ -397,6 +397,31 @@ double = [
     helper.make_node("Neg", ["next"], ["seen"]),
 ]
 three = constant("n", np.int64(3))
+
+# The number of the trip has the rank that the body declares for it.
+listed = helper.make_graph(
+    [
+        helper.make_node("Identity", ["cond"], ["again"]),
+        helper.make_node("Identity", ["carried"], ["next"]),
+        helper.make_node("Concat", ["i", "i"], ["pair"], axis=0),
+    ],
+    "body",
+    [
+        helper.make_tensor_value_info("i", INT64, [1]),
+        helper.make_tensor_value_info("cond", BOOL, [1]),
+        helper.make_tensor_value_info("carried", FLOAT, None),
+    ],
+    [
+        helper.make_tensor_value_info("again", BOOL, [1]),
+        helper.make_tensor_value_info("next", FLOAT, None),
+        helper.make_tensor_value_info("pair", INT64, [2]),
+    ],
+)
+check(
+    "a number that is a list",
+    [three, loop(["n", "", "x"], ["last", "out"], listed)],
+    np.array([[0, 0], [1, 1], [2, 2]], np.int64),
+)
 check("carried", [three, loop(["n", "", "x"], ["out"], body(double, ["again", "next"]))], x + 3 * y)
 check(
     "results of trips",
