@@ -34,6 +34,7 @@ void sambaTraceDestroy(SambaTrace *trace) {
   if (trace->block.ptr)
     mlirBlockDestroy(trace->block);
   sambaStringMapFree(&trace->names);
+  sambaStringMapFree(&trace->rates);
   sambaArrayFree(&trace->arguments);
   sambaArrayFree(&trace->results);
   sambaArrayFree(&trace->optimizers);

@@ -55,6 +55,7 @@ struct SambaTrace {
   bool accumulates; /* gradients are summed until ZEROGRAD */
   uint32_t next_id;
   SambaStringMap names; /* of arguments and results */
+  SambaStringMap rates; /* "LAYER=RATE" of dropout -> argument */
   SAMBA_ARRAY(SambaTraceArgumentState) arguments;
   SAMBA_ARRAY(SambaTraceResultState) results;
   SAMBA_ARRAY(SambaTraceOptimizerState) optimizers;

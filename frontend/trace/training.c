@@ -206,6 +206,21 @@ static SambaTraceValue *layerArgin(SambaTrace *trace, const char *name, SambaDTy
   return sambaTraceArgument(trace, &argument);
 }
 
+/* LAYER__p. A layer that is called again has the same one, so that one value sets all calls. */
+static SambaTraceValue *dropoutRate(SambaTrace *trace, double p, double most) {
+  SambaTraceArgin rate = {.kind = "dropout_rate", .group = "p", .value = p, .most = most};
+  SambaStringRef key = sambaStringRef(
+      sambaArenaFormat(&trace->arena, "%.*s=%.17g", SAMBA_STRING_ARGS(trace->layer), p));
+  uint32_t argument;
+  if (trace->layer.size && sambaStringMapGet(&trace->rates, key, &argument))
+    return trace->arguments.data[argument].tensor;
+
+  SambaTraceValue *made = layerArgin(trace, "p", SAMBA_DTYPE_F32, &rate);
+  if (made && trace->layer.size)
+    sambaStringMapInsert(&trace->rates, key, made->argument, NULL);
+  return made;
+}
+
 SambaTraceValue *sambaTraceDropout(SambaTraceValue *x, double p) {
   const double most = 0.99999994; /* the largest f32 below 1 */
   if (!x || x->trace->status)
@@ -218,9 +233,8 @@ SambaTraceValue *sambaTraceDropout(SambaTraceValue *x, double p) {
     return NULL;
   }
 
-  SambaTraceArgin rate = {.kind = "dropout_rate", .group = "p", .value = p, .most = most};
   SambaTraceArgin seed = {.kind = "dropout_seed", .group = "seed"};
-  SambaTraceValue *rate_tensor = layerArgin(x->trace, "p", SAMBA_DTYPE_F32, &rate);
+  SambaTraceValue *rate_tensor = dropoutRate(x->trace, p, most);
   SambaTraceValue *seed_tensor = layerArgin(x->trace, "seed", SAMBA_DTYPE_I64, &seed);
   SambaTraceValue *y, *mask;
   return sambaDropout(x, rate_tensor, seed_tensor, &y, &mask) ? y : NULL;

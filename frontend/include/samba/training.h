@@ -49,7 +49,8 @@ SAMBA_EXPORT SambaTraceValue *sambaTraceBatchNorm(SambaTraceValue *x, SambaTrace
                                                   SambaTraceValue *variance, double eps,
                                                   double momentum);
 /* Elements are 0 with probability p, the rest is divided by 1 - p. Two hyperparameters come with
- * it, LAYER__p (group p) and LAYER__seed. */
+ * it, LAYER__p (group p) and LAYER__seed. Calls in one layer with one p have one LAYER__p, and
+ * seeds of their own: LAYER__seed, LAYER__seed_0, ... */
 SAMBA_EXPORT SambaTraceValue *sambaTraceDropout(SambaTraceValue *x, double p);
 
 /* Trains weights by "KIND,KEY=NUMBER,..", as samba-compile --optimizer takes it. No parameters: all

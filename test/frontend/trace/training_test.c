@@ -354,6 +354,22 @@ static void dropoutHasArgins(void **state) {
   has(&text, "kind = \"dropout_seed\">, samba.kind = \"argin\", samba.name = \"drop__seed\"}");
   sambaTextFree(&text);
 
+  model = traceModel(); /* two calls: one rate, two seeds; another rate is another */
+  sambaTraceSetLayer(model.trace, sambaStringRef("drop"), NULL, 0);
+  SambaTraceValue *y = sambaTraceDropout(sambaTraceDropout(model.x, 0.25), 0.25);
+  sambaTraceOutput(model.trace, "y", y);
+  text = finish(model.trace);
+  has(&text, "samba.name = \"drop__p\"}");
+  has(&text, "samba.name = \"drop__seed_0\"}");
+  hasNot(&text, "drop__p_0");
+  sambaTextFree(&text);
+  model = traceModel();
+  sambaTraceSetLayer(model.trace, sambaStringRef("drop"), NULL, 0);
+  sambaTraceOutput(model.trace, "y", sambaTraceDropout(sambaTraceDropout(model.x, 0.25), 0.5));
+  text = finish(model.trace);
+  has(&text, "samba.name = \"drop__p_0\"}");
+  sambaTextFree(&text);
+
   model = traceModel();
   assert_null(sambaTraceDropout(model.x, 1));
   refused(model.trace, "dropout: p is 1, but must be at least 0 and less than 1");

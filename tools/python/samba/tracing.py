@@ -103,6 +103,7 @@ class Tracer:
         self.metas = {}
         self.layers = []
         self.layer_names = {}
+        self.dropout_rates = {}  # (layer, p) -> hyperparameter
         self.constants = 0
         self.keep_precision = False
         self.place = (None, 0)

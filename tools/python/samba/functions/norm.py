@@ -110,11 +110,16 @@ MOST = 0.99999994  # the largest f32 below 1
 
 
 def dropout_of(t, x, p):
-    """Elements are 0 with probability p; rate and seed are hyperparameters of the layer."""
+    """Elements are 0 with probability p; rate and seed are hyperparameters of the layer. Calls with
+    one p in one layer have one rate, so that its name sets them all; each has its own seed."""
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     layer = t.layer.replace(".", "__") or "dropout"
-    rate = t.trace.argin(f"{layer}__p", "dropout_rate", "p", "f32", min(p, MOST), 0.0, MOST)
+    if (layer, p) not in t.dropout_rates:
+        t.dropout_rates[layer, p] = t.trace.argin(
+            f"{layer}__p", "dropout_rate", "p", "f32", min(p, MOST), 0.0, MOST
+        )
+    rate = t.dropout_rates[layer, p]
     seed = t.trace.argin(f"{layer}__seed", "dropout_seed", "seed", "i64", 0.0)
     return t.trace.call("dropout", [x, rate, seed])[0]
 
