@@ -27,7 +27,7 @@ static const struct {
     {SAMBA_PHASE_GRAPH, everyLevel, "cse"},
     {SAMBA_PHASE_GRAPH, levelO1, "samba-raise-idioms"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-differentiate-graph"},
-    {SAMBA_PHASE_GRAPH, everyLevel, "samba-add-optimizers"},
+    {SAMBA_PHASE_GRAPH, everyLevel, "samba-add-optimizers{precision=%p}"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-mixed-precision{preset=%p}"},
     {SAMBA_PHASE_GRAPH, everyLevel, "canonicalize"},
     {SAMBA_PHASE_GRAPH, everyLevel, "cse"},

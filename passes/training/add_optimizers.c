@@ -45,6 +45,7 @@ typedef struct Step {
   SAMBA_ARRAY(Parameter) parameters;
   SambaStringMap arguments; /* by name */
   MlirValue count;          /* of steps, with this one; null until asked for */
+  bool narrows;             /* f32 will be bf16 */
   bool failed;
 } Step;
 
@@ -402,17 +403,31 @@ static void updateBySgd(Step *step, const Parameter *parameter, Optimizer *optim
   addUpdate(step, state, results[1]);
 }
 
+/* A weight of 16 bits is rounded at each step, which a small step does not survive. */
+static bool keepsMaster(const Step *step, const Parameter *parameter, const Optimizer *optimizer) {
+  return optimizer->values[SAMBA_SETTING_FP32_PARAMS] != 0 &&
+         (step->narrows || parameter->type.dtype != SAMBA_DTYPE_F32);
+}
+
 static void updateByAdamw(Step *step, const Parameter *parameter, Optimizer *optimizer,
                           MlirValue weight) {
-  SambaStringRef mean = named(step, parameter->name, optimizer->kind->states[0]);
-  SambaStringRef variance = named(step, parameter->name, optimizer->kind->states[1]);
-  MlirValue operands[] = {weight,
-                          parameter->gradient,
-                          addZeros(step, mean, "optimizer_state", &parameter->type),
-                          addZeros(step, variance, "optimizer_state", &parameter->type),
-                          settingOf(step, optimizer, SAMBA_SETTING_LR),
-                          stepCount(step),
-                          settingOf(step, optimizer, SAMBA_SETTING_WEIGHT_DECAY)};
+  const char *const *names = optimizer->kind->states;
+  bool has_master = keepsMaster(step, parameter, optimizer);
+  SambaTensorType type = parameter->type;
+  SambaStringRef states[3];
+  MlirValue operands[8] = {weight, parameter->gradient};
+  intptr_t count = 2, state_count = has_master ? 3 : 2;
+
+  if (has_master)
+    type.dtype = SAMBA_DTYPE_F32;
+  for (intptr_t i = 0; i < state_count; ++i) {
+    states[i] = named(step, parameter->name, names[i]);
+    operands[count++] = addZeros(step, states[i], "optimizer_state", &type);
+  }
+  operands[count++] = settingOf(step, optimizer, SAMBA_SETTING_LR);
+  operands[count++] = stepCount(step);
+  operands[count++] = settingOf(step, optimizer, SAMBA_SETTING_WEIGHT_DECAY);
+
   static const SambaOptimizerSettingName constants[] = {SAMBA_SETTING_BETA1, SAMBA_SETTING_BETA2,
                                                         SAMBA_SETTING_EPS};
   MlirType f64 = mlirF64TypeGet(step->context);
@@ -421,12 +436,13 @@ static void updateByAdamw(Step *step, const Parameter *parameter, Optimizer *opt
     attributes[i] = sambaNamedAttribute(
         step->context, sambaOptimizerSettingName(constants[i]),
         mlirFloatAttrDoubleGet(step->context, f64, optimizer->values[constants[i]]));
-  MlirValue results[3];
-  build(step, step->terminator, "OPT", "samba.adamw_update", 7, operands, 3, attributes, 3,
+  MlirValue results[4];
+  const char *update = has_master ? "samba.adamw_master_update" : "samba.adamw_update";
+  build(step, step->terminator, "OPT", update, count, operands, 3, attributes, state_count + 1,
         results);
   addUpdate(step, parameter->name, results[0]);
-  addUpdate(step, mean, results[1]);
-  addUpdate(step, variance, results[2]);
+  for (intptr_t i = 0; i < state_count; ++i)
+    addUpdate(step, states[i], results[i + 1]);
 }
 
 static void updateParameters(Step *step) {
@@ -449,12 +465,13 @@ static bool isAccumulating(MlirOperation function) {
   return !mlirAttributeIsNull(flag) && mlirBoolAttrGetValue(flag);
 }
 
-static bool addToFunction(MlirOperation function) {
+static bool addToFunction(MlirOperation function, bool narrows) {
   MlirBlock body = sambaBodyOf(function);
   Step made = {.context = mlirOperationGetContext(function),
                .location = mlirOperationGetLocation(function),
                .first = mlirBlockGetFirstOperation(body),
-               .terminator = mlirBlockGetTerminator(body)};
+               .terminator = mlirBlockGetTerminator(body),
+               .narrows = narrows};
   Step *step = &made;
   bool accumulate = isAccumulating(function);
 
@@ -484,7 +501,8 @@ static bool addToFunction(MlirOperation function) {
   return fine;
 }
 
-bool sambaAddOptimizers(MlirOperation module) {
+bool sambaAddOptimizers(MlirOperation module, const char *precision) {
+  bool narrows = strcmp(precision, "mp4") == 0 || strcmp(precision, "bf16") == 0;
   if (!sambaModuleCheckGraphs(module))
     return false;
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
@@ -493,7 +511,7 @@ bool sambaAddOptimizers(MlirOperation module) {
         sambaOperationIsGraph(operation) &&
         (!mlirAttributeIsNull(sambaOperationAttribute(operation, SAMBA_OPTIMIZERS_ATTRIBUTE)) ||
          isAccumulating(operation));
-    if (asked && !addToFunction(operation))
+    if (asked && !addToFunction(operation, narrows))
       return false;
   }
   return true;

@@ -29,7 +29,7 @@ class OptimTest(unittest.TestCase):
         self.assertEqual((group["lr"], group["betas"], group["eps"]), (1e-3, (0.9, 0.997), 1e-8))
         self.assertEqual((group["max_grad_norm"], group["prefix"]), (1.0, "a_"))
         names = [symbol for symbol, _ in adamw.device_state("w")]
-        self.assertEqual(names, ["w__exp_avg", "w__exp_avg_sq"])
+        self.assertEqual(names, ["w__exp_avg", "w__exp_avg_sq", "w__fp32"])
 
     def test_g010_parameter_groups_are_told_apart(self):
         first, second = parameters()

@@ -220,7 +220,7 @@ int main(int argc, char **argv) {
        "outputs that are losses (default: float outputs on which no other depends)"},
       {"--optimizer", SAMBA_OPTION_STRING, &request.optimizer, "sgd|adamw,KEY=VALUE,..|none",
        "sgd: lr, momentum, weight_decay, nesterov; adamw: lr, weight_decay, beta1, beta2, eps, "
-       "max_grad_norm (none, the default: gradients only)"},
+       "max_grad_norm, fp32_params (none, the default: gradients only)"},
       {"--accumulate-gradients", SAMBA_OPTION_FLAG, &request.accumulate, NULL,
        "sum gradients until ZEROGRAD (samba-run --micro-batches)"},
       {"--freeze", SAMBA_OPTION_STRING, &request.freeze, "NAME,..", "weights that are not trained"},

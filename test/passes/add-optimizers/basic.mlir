@@ -1,4 +1,5 @@
 // RUN: samba-opt --samba-add-optimizers --split-input-file %s | FileCheck %s
+// RUN: samba-opt --samba-add-optimizers=precision=mp4 --split-input-file %s | FileCheck --check-prefix=NARROW %s
 // Twice is once.
 // RUN: samba-opt --samba-add-optimizers --split-input-file %s > %t.once && samba-opt --samba-add-optimizers --split-input-file %t.once | diff %t.once -
 
@@ -108,4 +109,27 @@ func.func @alone(%w: tensor<2xf32> {samba.name = "w", samba.kind = "weight", sam
   %g = samba.exp %w {samba.phase = "BCKWD"} : tensor<2xf32>
   %h = samba.exp %v {samba.phase = "BCKWD"} : tensor<2xf32>
   return %g, %h : tensor<2xf32>, tensor<2xf32>
+}
+
+// -----
+
+// fp32_params: a weight of 16 bits has a copy in f32, one of 32 bits where the precision narrows it.
+// CHECK-LABEL: func.func @master
+// CHECK-SAME: tensor<2xf32> {samba.kind = "optimizer_state", samba.name = "w__exp_avg_sq"
+// CHECK-SAME: tensor<2xf32> {samba.kind = "optimizer_state", samba.name = "w__fp32"
+// CHECK-NOT: v__fp32
+// CHECK: samba.adamw_master_update {{.*}}: tensor<2xbf16>, tensor<2xbf16>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+// CHECK: samba.adamw_update
+// NARROW-LABEL: func.func @adamw
+// NARROW-NOT: __fp32
+// NARROW-LABEL: func.func @master
+// NARROW-SAME: samba.name = "w__fp32"
+// NARROW-SAME: samba.name = "v__fp32"
+func.func @master(%w: tensor<2xbf16> {samba.name = "w", samba.optimizer = 0}, %v: tensor<2xf32> {samba.name = "v", samba.optimizer = 0})
+    -> (tensor<2xbf16> {samba.name = "w__grad", samba.kind = "gradient", samba.grad_of = "w"},
+        tensor<2xf32> {samba.name = "v__grad", samba.kind = "gradient", samba.grad_of = "v"})
+    attributes {samba.optimizers = [#samba.optimizer<"adamw", fp32_params = 1>]} {
+  %g = samba.exp %w {samba.phase = "BCKWD"} : tensor<2xbf16>
+  %h = samba.exp %v {samba.phase = "BCKWD"} : tensor<2xf32>
+  return %g, %h : tensor<2xbf16>, tensor<2xf32>
 }

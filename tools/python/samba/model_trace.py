@@ -260,4 +260,6 @@ def settings_text(group):
         parts += [f"beta{i + 1}={beta!r}" for i, beta in enumerate(group["betas"])]
         if group.get("max_grad_norm"):
             parts.append(f"max_grad_norm={group['max_grad_norm']!r}")
+        if group.get("fp32_params"):
+            parts.append("fp32_params=1")
     return ",".join(parts)

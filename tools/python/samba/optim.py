@@ -51,6 +51,15 @@ class DeviceOptimizer(torch.optim.Optimizer):
             "whole run, which contains them"
         )
 
+    def load_state_dict(self, state_dict):
+        """As torch's, but the states keep their types: of bfloat16 parameters some are f32."""
+        super().load_state_dict(state_dict)
+        for saved, group in zip(state_dict["param_groups"], self.param_groups):
+            for number, parameter in zip(saved["params"], group["params"]):
+                for key, value in state_dict["state"].get(number, {}).items():
+                    if isinstance(value, torch.Tensor):
+                        self.state[parameter][key] = value.detach().clone()
+
     def groups(self):
         """One dictionary for each parameter group: kind, parameters, prefix, and the numbers that
         the compiled step starts with. What compile and trace_graph read."""
@@ -125,11 +134,13 @@ class AdamW(DeviceOptimizer):
 
     betas, eps: constants of the PEF. lr, weight_decay: the values of a run that gives none.
     max_grad_norm: clip the norm of all gradients of this optimizer (sections of type GRADNORM).
-    fp32_params: keep an f32 copy of parameters of 16 bits.
+    fp32_params: of parameters that the device keeps in 16 bits (bfloat16 ones, and all under
+    precision mp4) keep an f32 copy, from which the steps are taken; after to_cpu it is 'fp32' of
+    the parameter's state. It costs 4 bytes per parameter; parameters of 32 bits need none.
     amsgrad: NotImplementedError unless False."""
 
     kind = "adamw"
-    state_keys = {"exp_avg": "exp_avg", "exp_avg_sq": "exp_avg_sq"}
+    state_keys = {"exp_avg": "exp_avg", "exp_avg_sq": "exp_avg_sq", "fp32": "fp32"}
 
     def __init__(
         self,

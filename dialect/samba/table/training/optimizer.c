@@ -218,15 +218,31 @@ static SambaStatus inferAdamw(const SambaOperatorCall *call, SambaTensorType *ou
   return infer(call, out);
 }
 
+static SambaStatus inferAdamwMaster(const SambaOperatorCall *call, SambaTensorType *out) {
+  SAMBA_RETURN_IF_ERROR(inferAdamw(call, out));
+  return sambaCheckDType(4, "the master", call->operands[4].dtype, 1 << SAMBA_DTYPE_F32);
+}
+
+/* The master where it rounds to the parameter. Elsewhere somebody wrote the parameter since the
+ * last step, or there was none, and the parameter is what counts. */
+static uint32_t masterOf(SambaExpansion *expansion, const SambaOperatorCall *call, uint32_t w,
+                         uint32_t master) {
+  uint32_t rounded = sambaExpandCast(expansion, master, call->operands[0].dtype);
+  rounded = sambaExpandCast(expansion, rounded, SAMBA_DTYPE_F32);
+  return choose(expansion, sambaExpandBinary(expansion, "eq", rounded, w), master, w);
+}
+
 static SambaStatus decomposeAdamw(const SambaOperatorCall *call, SambaExpansion *expansion,
                                   const uint32_t *operands, uint32_t *out_results) {
-  uint32_t x[7];
+  uint32_t x[8];
   operandsInF32(expansion, call, operands, x);
-  uint32_t w = x[0];
+  uint32_t tensors = call->operator->host_scalars;
+  bool has_master = tensors == 5;
+  uint32_t w = has_master ? masterOf(expansion, call, x[0], x[4]) : x[0];
   uint32_t g = x[1];
-  uint32_t lr = x[4];
-  uint32_t t = x[5];
-  uint32_t decay = x[6];
+  uint32_t lr = x[tensors];
+  uint32_t t = x[tensors + 1];
+  uint32_t decay = x[tensors + 2];
   double beta1 = sambaOperatorCallFloat(call, "beta1");
   double beta2 = sambaOperatorCallFloat(call, "beta2");
   uint32_t m = averageBy(expansion, beta1, x[2], g);
@@ -237,8 +253,8 @@ static SambaStatus decomposeAdamw(const SambaOperatorCall *call, SambaExpansion 
       sambaExpandWithNumber(expansion, "add", quotient(expansion, root(expansion, v), scale),
                             sambaOperatorCallFloat(call, "eps"));
   uint32_t kept = mul(expansion, w, rest(expansion, mul(expansion, lr, decay)));
-  uint32_t results[] = {
-      sub(expansion, kept, quotient(expansion, mul(expansion, rate, m), deviation)), m, v};
+  uint32_t moved = sub(expansion, kept, quotient(expansion, mul(expansion, rate, m), deviation));
+  uint32_t results[] = {moved, m, v, moved};
 
   finish(expansion, call, results, out_results);
   return NULL;
@@ -334,4 +350,23 @@ const SambaOperator sambaOptimizerOperators[] = {
      .no_gradient = true,
      .dtypes = SAMBA_SET_FLOAT,
      .infer = inferAdamw},
+    {.name = "adamw_master_update",
+     .summary = "adamw_update of a parameter of 16 bits, of which `master` is a copy in f32",
+     .computes = "The step is taken from the master, of which the parameter is the rounding. An "
+                 "element of the master that does not round to the parameter's is replaced by it "
+                 "first, so a master of zeros is right to start with. " HYPERPARAMETERS,
+     .operands = {"parameter", "gradient", "mean", "variance", "master", "lr", "step", "decay"},
+     .results = {"result", "new_mean", "new_variance", "new_master"},
+     .attributes = {FLOAT("beta1", 0.9), FLOAT("beta2", 0.999), FLOAT("eps", 1e-8)},
+     .example = "%w1, %m1, %v1, %c1 = samba.adamw_master_update %w, %g, %m, %v, %c, %lr, %t, "
+                "%decay : tensor<2x3xbf16>, tensor<2x3xbf16>, tensor<2x3xf32>, tensor<2x3xf32>, "
+                "tensor<2x3xf32>, tensor<f32>, tensor<i64>, tensor<f32>",
+     .constraints = {UPDATE_CONSTRAINTS, "beta1 and beta2 are in [0, 1)", "the master is f32"},
+     .source = "torch.optim.AdamW of parameters in f32",
+     .host_scalars = 5,
+     .states = 2,
+     .decompose = decomposeAdamw,
+     .no_gradient = true,
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferAdamwMaster},
     {0}};

@@ -23,16 +23,20 @@ static const SambaOptimizerKind kinds[] = {
                   {.name = SAMBA_SETTING_NESTEROV, .most = 1}}},
     {.kind = SAMBA_OPTIMIZER_ADAMW,
      .name = "adamw",
-     .states = {"exp_avg", "exp_avg_sq"},
-     .setting_count = 6,
+     .states = {"exp_avg", "exp_avg_sq", "fp32"},
+     .setting_count = 7,
      .settings = {SETTING(LR, .otherwise = 1e-3, .bound = true),
-                  SETTING(WEIGHT_DECAY, .bound = true), BETA(BETA1, 0.9), BETA(BETA2, 0.997),
-                  SETTING(EPS, .otherwise = 1e-8), SETTING(MAX_GRAD_NORM, .otherwise = 0)}}};
+                  SETTING(WEIGHT_DECAY, .bound = true),
+                  BETA(BETA1, 0.9),
+                  BETA(BETA2, 0.997),
+                  SETTING(EPS, .otherwise = 1e-8),
+                  SETTING(MAX_GRAD_NORM, .otherwise = 0),
+                  {.name = SAMBA_SETTING_FP32_PARAMS, .most = 1, .rare = true}}}};
 enum { kindCount = sizeof kinds / sizeof *kinds };
 
 const char *sambaOptimizerSettingName(SambaOptimizerSettingName name) {
-  static const char *const names[] = {"lr",    "momentum", "weight_decay", "nesterov",
-                                      "beta1", "beta2",    "eps",          "max_grad_norm"};
+  static const char *const names[] = {"lr",    "momentum", "weight_decay",  "nesterov",   "beta1",
+                                      "beta2", "eps",      "max_grad_norm", "fp32_params"};
   return names[name];
 }
 
@@ -150,11 +154,11 @@ void sambaOptimizerAppendSettings(SambaText *text, const SambaOptimizerKind *kin
                                   const double *values) {
   bool any = false;
   for (uint32_t i = 0; i < kind->setting_count; ++i) {
-    if (kind->settings[i].bound)
+    const SambaOptimizerSetting *setting = &kind->settings[i];
+    if (setting->bound || (setting->rare && values[setting->name] == 0))
       continue;
     sambaTextFormat(text, "%s%s = %.9g", any ? ", " : " {",
-                    sambaOptimizerSettingName(kind->settings[i].name),
-                    values[kind->settings[i].name]);
+                    sambaOptimizerSettingName(setting->name), values[setting->name]);
     any = true;
   }
   sambaTextAppendC(text, any ? "}" : "");

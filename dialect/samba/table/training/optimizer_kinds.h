@@ -26,6 +26,7 @@ typedef enum {
   SAMBA_SETTING_BETA2,
   SAMBA_SETTING_EPS,
   SAMBA_SETTING_MAX_GRAD_NORM,
+  SAMBA_SETTING_FP32_PARAMS,
   SAMBA_SETTING_COUNT
 } SambaOptimizerSettingName;
 
@@ -36,6 +37,7 @@ typedef struct SambaOptimizerSetting {
   double least, most; /* of the values that it may have */
   bool below_most;    /* `most` itself is too much */
   bool bound;         /* an argin, bound at each launch; else a constant of the compilation */
+  bool rare;          /* records show it only where it is not 0 */
 } SambaOptimizerSetting;
 
 typedef enum { SAMBA_OPTIMIZER_SGD, SAMBA_OPTIMIZER_ADAMW } SambaOptimizerKindName;
@@ -43,7 +45,7 @@ typedef enum { SAMBA_OPTIMIZER_SGD, SAMBA_OPTIMIZER_ADAMW } SambaOptimizerKindNa
 typedef struct SambaOptimizerKind {
   SambaOptimizerKindName kind;
   const char *name;
-  const char *states[3]; /* behind NAME__; ends with NULL */
+  const char *states[3]; /* behind NAME__, in the order of the operands; rare ones last */
   uint32_t setting_count;
   SambaOptimizerSetting settings[SAMBA_MAX_OPTIMIZER_SETTINGS];
 } SambaOptimizerKind;

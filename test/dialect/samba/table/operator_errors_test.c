@@ -58,6 +58,8 @@ static const struct {
      "(C4) an unbiased variance of one element per channel does not exist"},
     {"adamw_update", "f32 2, f32 2, f32 2, f32 2, f32 -, i64 -, f32 -", "beta2 f 1",
      "(C3) attribute 'beta2' is 1, but must be in [0, 1)"},
+    {"adamw_master_update", "bf16 2, bf16 2, f32 2, f32 2, bf16 2, f32 -, i64 -, f32 -", "",
+     "(C4) the master is bf16, but must be f32"},
     {"mse_loss", "i32 2, i32 2", "", "(C1) operand 0 is i32, but must be f32, bf16 or f16"},
     {"mse_loss", "f32 2, bf16 2", "",
      "(C1) the target is bf16, but operand 0 is f32; cast one of them"},
