@@ -1,9 +1,7 @@
 # The MLIR half: finding MLIR 22, TableGen, and how things link.
-#
-# Debian's libMLIR.so exports C++ but not MLIR's C API, so programs link the static MLIRCAPI*
-# archives and, for everything under them, the shared libMLIR and libLLVM. C++ must be compiled by
-# clang: with GNU's compiler the same trait gets two identities across that border, and correct IR
-# is refused ("block with no terminator").
+# C++ must be compiled by clang: with GNU's compiler the same trait gets two identities across the
+# border to the distribution's libMLIR, and correct IR is refused ("block with no terminator").
+include(SambaMlirC)
 if(NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX})
   find_program(SAMBA_CLANGXX NAMES clang++-22 clang++)
   if(SAMBA_CLANGXX)
@@ -24,17 +22,10 @@ find_package(MLIR 22.1 REQUIRED CONFIG HINTS ${LLVM_DIR}/../mlir /usr/lib/llvm-2
 find_program(SAMBA_MLIR_TBLGEN
   NAMES mlir-tblgen PATHS ${LLVM_TOOLS_BINARY_DIR} NO_DEFAULT_PATH REQUIRED)
 
-# MLIR's C API: archives of the parts we use (and the whole set for registering everything in
-# samba-opt).
-set(archives)
-foreach(part IR Debug Interfaces Transforms Arith ControlFlow Func Index Linalg Math MemRef
-    MLProgram SCF Tensor Tosa Conversion Target)
-  list(APPEND archives $<TARGET_FILE:MLIRCAPI${part}>)
-endforeach()
-add_library(samba_mlir_c INTERFACE)
-target_link_libraries(samba_mlir_c
-  INTERFACE -Wl,--start-group ${archives} -Wl,--end-group MLIR LLVM)
-target_include_directories(samba_mlir_c SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+# MLIR's C API: the parts that we use.
+samba_mlir_c_api(samba_mlir_c PARTS IR Debug Interfaces Transforms Arith ControlFlow Func
+  Index Linalg Math MemRef MLProgram SCF Tensor Tosa Conversion Target)
+add_library(Samba::mlir ALIAS samba_mlir_c)
 
 # samba_tablegen(INPUT.td OUTPUT.inc ARGUMENTS...): one generated file beside the build's mirror of
 # the calling folder. Files that the input includes and that are themselves generated are named by
@@ -45,7 +36,7 @@ function(samba_tablegen input output)
   file(MAKE_DIRECTORY ${folder})
   add_custom_command(OUTPUT ${out} DEPFILE ${out}.d
     COMMAND ${SAMBA_MLIR_TBLGEN} ${ARGN}
-      -I ${CMAKE_SOURCE_DIR} -I ${CMAKE_BINARY_DIR} -I ${MLIR_INCLUDE_DIRS}
+      -I ${PROJECT_SOURCE_DIR} -I ${PROJECT_BINARY_DIR} -I ${MLIR_INCLUDE_DIRS}
       ${CMAKE_CURRENT_SOURCE_DIR}/${input} -o ${out} -d ${out}.d
       --write-if-changed
     DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${input} ${SAMBA_TABLEGEN_DEPENDS} VERBATIM)
@@ -167,11 +158,11 @@ endfunction()
 
 # The reference documentation, from the same TableGen: `ninja samba-docs` writes build/docs/*.md.
 function(samba_reference name input)
-  set(out ${CMAKE_BINARY_DIR}/docs/${name}.md)
+  set(out ${PROJECT_BINARY_DIR}/docs/${name}.md)
   add_custom_command(OUTPUT ${out}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/docs
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/docs
     COMMAND ${SAMBA_MLIR_TBLGEN} ${ARGN}
-      -I ${CMAKE_SOURCE_DIR} -I ${CMAKE_BINARY_DIR} -I ${MLIR_INCLUDE_DIRS}
+      -I ${PROJECT_SOURCE_DIR} -I ${PROJECT_BINARY_DIR} -I ${MLIR_INCLUDE_DIRS}
       ${CMAKE_CURRENT_SOURCE_DIR}/${input} -o ${out}
     DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${input} ${SAMBA_TABLEGEN_DEPENDS} VERBATIM)
   add_custom_target(samba-docs-${name} DEPENDS ${out})
