@@ -23,6 +23,15 @@ def ConvertSambaGraphsToLinalg : Pass<"convert-samba-graphs-to-linalg", "::mlir:
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
+def RaiseLinalg : Pass<"samba-raise-linalg", "::mlir::ModuleOp"> {
+  let summary = "Structured operations that are operators of samba become them";
+  let description = [{
+    Contractions, convolutions, pools, reductions, searches, gathers and element-wise bodies of
+    linalg, generic or named, with their views and pads. Numbers stay but for rounding. What is no
+    operator, or is one but for its initial value, its types or its padding, stays as it is.
+  }];
+  let dependentDialects = ["::samba::SambaDialect"];
+}
 def TileSections : Pass<"samba-tile-sections", "::samba::SectionOp"> {
   let summary = "Choose #rdu.mapping where it is absent";
   let description = [{

@@ -1,6 +1,6 @@
 /* GELU, SiLU and softmax from their formulas; see raise_idioms.c. */
+#include "dialect/samba/match.h"
 #include "passes/raise/idioms.h"
-#include "passes/raise/match.h"
 
 /* A product taken apart: a number and what is multiplied, powers with small whole exponents as
  * repeated factors. */

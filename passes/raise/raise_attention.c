@@ -1,6 +1,6 @@
 /* softmax(q k^T * scale + mask) v as exporters write it; see raise_idioms.c. */
+#include "dialect/samba/match.h"
 #include "passes/raise/idioms.h"
-#include "passes/raise/match.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Attention written with einsum: both products become matmul, which raise_attention.c reads; see
  * raise_idioms.c. */
+#include "dialect/samba/match.h"
 #include "passes/raise/idioms.h"
-#include "passes/raise/match.h"
 
 #include <string.h>
 

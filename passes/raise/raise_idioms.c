@@ -14,10 +14,10 @@
  * Means run over the last axes, eps and the other numbers are repeated constants. What matches is
  * computed in one rounding of its own (f32 inside), which is what the model meant and what bf16
  * needs. Near misses stay as they are. */
+#include "dialect/samba/match.h"
 #include "dialect/samba/phase.h"
 #include "passes/passes.h"
 #include "passes/raise/idioms.h"
-#include "passes/raise/match.h"
 
 #include <string.h>
 

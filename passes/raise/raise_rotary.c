@@ -1,6 +1,6 @@
 /* Rotary position embedding, x cos + turned(x) sin; see raise_idioms.c. */
+#include "dialect/samba/match.h"
 #include "passes/raise/idioms.h"
-#include "passes/raise/match.h"
 
 /* Where a slice begins in what it is a slice of, and its step; anything else begins at 0. */
 static void originOf(MlirValue value, MlirValue *out_base, int64_t *starts, int64_t *steps) {

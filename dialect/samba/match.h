@@ -1,7 +1,7 @@
 /* Looking at the operations around a value, and putting another operation in place of what was
- * found; for samba-raise-idioms. */
-#ifndef SAMBA_PASSES_RAISE_MATCH_H
-#define SAMBA_PASSES_RAISE_MATCH_H
+ * found; for the passes that raise. */
+#ifndef SAMBA_DIALECT_SAMBA_MATCH_H
+#define SAMBA_DIALECT_SAMBA_MATCH_H
 
 #include "dialect/bridge/build_operation.h"
 #include "dialect/samba/graph.h"

@@ -1,5 +1,5 @@
 /* Matching operations; see match.h. */
-#include "passes/raise/match.h"
+#include "dialect/samba/match.h"
 
 #include "dialect/samba/phase.h"
 

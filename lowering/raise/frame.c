@@ -1,0 +1,428 @@
+/* Tensors as a nest's dimensions; see frame.h. */
+#include "lowering/raise/frame.h"
+
+#include <string.h>
+
+void sambaFrameAppend(SambaFrame *frame, uint32_t dim) {
+  if (frame->rank < SAMBA_MAX_RANK)
+    frame->dims[frame->rank] = dim;
+  ++frame->rank; /* more than SAMBA_MAX_RANK: refused where the frame is used */
+}
+
+int64_t sambaFrameSize(const SambaNest *nest, const SambaFrame *frame, uint32_t axis) {
+  return frame->dims[axis] == SAMBA_NEST_UNIT ? 1 : nest->extents[frame->dims[axis]];
+}
+
+bool sambaFrameHas(const SambaFrame *frame, uint32_t dim) {
+  for (uint32_t a = 0; a < frame->rank; ++a)
+    if (frame->dims[a] == dim)
+      return true;
+  return false;
+}
+
+bool sambaFrameOfOutput(const SambaNest *nest, uint32_t output, SambaFrame *out_frame) {
+  const SambaNestOperand *operand = sambaNestOutput(nest, output);
+  *out_frame = (SambaFrame){0};
+  for (uint32_t a = 0; a < operand->type.rank; ++a) {
+    bool plain;
+    uint32_t dim = sambaNestAxisDimension(nest, &operand->axes[a], &plain);
+    int64_t size = dim == SAMBA_NEST_UNIT ? 1 : nest->extents[dim];
+    if (!plain || operand->type.dims[a] != size ||
+        (dim != SAMBA_NEST_UNIT && (sambaFrameHas(out_frame, dim) || nest->reduced[dim])))
+      return false;
+    sambaFrameAppend(out_frame, dim);
+  }
+
+  for (uint32_t d = 0; d < nest->dim_count; ++d)
+    if (!nest->reduced[d] && nest->extents[d] != 1 && !sambaFrameHas(out_frame, d))
+      return false;
+  return true;
+}
+
+/* The place of a dimension in a frame; rank when it has none. */
+static uint32_t placeOf(const SambaFrame *frame, uint32_t dim) {
+  uint32_t place = 0;
+  while (place < frame->rank && frame->dims[place] != dim)
+    ++place;
+  return place;
+}
+
+/* Whether numpy's rule, axes compared from the last, already puts each axis in its place. */
+static bool isInPlace(const SambaFrame *from, const SambaFrame *to) {
+  if (from->rank > to->rank)
+    return false;
+  for (uint32_t a = 0; a < from->rank; ++a)
+    if (from->dims[a] != SAMBA_NEST_UNIT && from->dims[a] != to->dims[to->rank - from->rank + a])
+      return false;
+  return true;
+}
+
+bool sambaFrameMove(const SambaNest *nest, SambaExpansion *expansion, uint32_t value,
+                    const SambaFrame *from, const SambaFrame *to, uint32_t *out_value) {
+  if (from->rank > SAMBA_MAX_RANK || to->rank > SAMBA_MAX_RANK)
+    return false;
+  *out_value = value;
+  if (isInPlace(from, to))
+    return true;
+
+  /* Axes of one element keep their places; the others are put in the order of `to`. */
+  int64_t order[SAMBA_MAX_RANK], shape[SAMBA_MAX_RANK];
+  uint32_t moved = 0, first = to->rank;
+  bool permuted = false;
+  for (uint32_t a = 0, next = 0; a < from->rank; ++a) {
+    order[a] = a;
+    if (from->dims[a] == SAMBA_NEST_UNIT)
+      continue;
+    while (next < to->rank &&
+           (to->dims[next] == SAMBA_NEST_UNIT || !sambaFrameHas(from, to->dims[next])))
+      ++next;
+    if (next == to->rank || placeOf(to, from->dims[a]) == to->rank)
+      return false;
+    first = next < first ? next : first;
+    order[a] = placeOf(from, to->dims[next++]);
+    permuted |= order[a] != a;
+    ++moved;
+  }
+  if (permuted)
+    *out_value = sambaExpandPermute(expansion, *out_value, order);
+
+  /* Then axes of one element in between; none in front. */
+  uint32_t rank = moved ? to->rank - first : 0;
+  for (uint32_t a = 0; a < rank; ++a) {
+    uint32_t dim = to->dims[first + a];
+    shape[a] = dim != SAMBA_NEST_UNIT && sambaFrameHas(from, dim) ? nest->extents[dim] : 1;
+  }
+  *out_value = sambaExpandReshape(expansion, *out_value, rank, shape);
+  return !expansion->status;
+}
+
+bool sambaFrameOfOperand(const SambaNest *nest, SambaExpansion *expansion, uint32_t value,
+                         const SambaTensorType *type, const SambaAxisMap *axes,
+                         SambaFrame *out_frame, uint32_t *out_value) {
+  *out_frame = (SambaFrame){0};
+  *out_value = value;
+  for (uint32_t a = 0; a < type->rank; ++a) {
+    uint32_t found = SAMBA_NEST_UNIT;
+    int64_t step = 1;
+    for (uint32_t d = 0; d < nest->dim_count; ++d) {
+      if (!axes[a].coefficients[d] || nest->extents[d] == 1)
+        continue;
+      if (found != SAMBA_NEST_UNIT)
+        return false;
+      found = d;
+      step = axes[a].coefficients[d];
+    }
+
+    int64_t count = found == SAMBA_NEST_UNIT ? 1 : nest->extents[found];
+    int64_t last = axes[a].constant + (count - 1) * step;
+    if ((found != SAMBA_NEST_UNIT && sambaFrameHas(out_frame, found)) || axes[a].constant < 0 ||
+        axes[a].constant >= type->dims[a] || last < 0 || last >= type->dims[a])
+      return false;
+    *out_value = sambaExpandSlice(expansion, *out_value, a, axes[a].constant, count, step);
+    sambaFrameAppend(out_frame, found);
+  }
+  return !expansion->status;
+}
+
+uint32_t sambaFrameFill(const SambaNest *nest, SambaExpansion *expansion, uint32_t value,
+                        const SambaFrame *frame) {
+  int64_t shape[SAMBA_MAX_RANK];
+  SambaTensorType type = *sambaExpansionType(expansion, value);
+  bool added = type.rank < frame->rank; /* axes of one element in front, and nothing else */
+  for (uint32_t a = 0; a < frame->rank; ++a) {
+    uint32_t before = frame->rank - type.rank;
+    shape[a] = sambaFrameSize(nest, frame, a);
+    added &= shape[a] == (a < before ? 1 : type.dims[a - before]);
+  }
+  return added ? sambaExpandReshape(expansion, value, frame->rank, shape)
+               : sambaExpandBroadcast(expansion, value, frame->rank, shape);
+}
+
+/*===-- Indices -------------------------------------------------------------------------------===*/
+
+/* What an index is: an affine sum of places, and at most one integer that the body computes. */
+typedef struct Place {
+  SambaAxisMap map;
+  bool has_data;
+  uint32_t data; /* the scalar */
+} Place;
+
+static bool placeFrom(const SambaNest *nest, uint32_t scalar, Place *out) {
+  const SambaScalar *root = &nest->scalars[scalar];
+  Place parts[2];
+  *out = (Place){0};
+
+  switch (root->kind) {
+  case SAMBA_SCALAR_INDEX:
+    out->map.coefficients[root->dimension] = 1;
+    return true;
+  case SAMBA_SCALAR_NUMBER:
+    out->map.constant = (int64_t)root->bits;
+    return true;
+  case SAMBA_SCALAR_AS_INDEX: {
+    const SambaScalar *source = &nest->scalars[root->scalars[0]];
+    if (source->kind == SAMBA_SCALAR_FROM_INDEX) /* there and back */
+      return placeFrom(nest, source->scalars[0], out);
+    out->has_data = true;
+    out->data = root->scalars[0];
+    return true;
+  }
+  case SAMBA_SCALAR_SUM:
+  case SAMBA_SCALAR_PRODUCT:
+    break;
+  default:
+    return false;
+  }
+
+  if (!placeFrom(nest, root->scalars[0], &parts[0]) ||
+      !placeFrom(nest, root->scalars[1], &parts[1]))
+    return false;
+  if (root->kind == SAMBA_SCALAR_SUM) {
+    if (parts[0].has_data && parts[1].has_data)
+      return false;
+    *out = parts[parts[0].has_data ? 0 : 1];
+    const SambaAxisMap *other = &parts[parts[0].has_data ? 1 : 0].map;
+    out->map.constant += other->constant;
+    for (uint32_t d = 0; d < nest->dim_count; ++d)
+      out->map.coefficients[d] += other->coefficients[d];
+    return true;
+  }
+
+  for (int i = 0; i < 2; ++i) { /* a product with a number */
+    SambaAxisMap plain = {.constant = parts[i].map.constant};
+    int64_t factor = plain.constant;
+    if (parts[i].has_data || memcmp(&plain, &parts[i].map, sizeof plain) != 0 ||
+        (parts[1 - i].has_data && factor != 1))
+      continue;
+    *out = parts[1 - i];
+    out->map.constant *= factor;
+    for (uint32_t d = 0; d < nest->dim_count; ++d)
+      out->map.coefficients[d] *= factor;
+    return true;
+  }
+  return false;
+}
+
+/* The maps of an EXTRACT's axes; *out_axis: the one that data index, or the rank. */
+static bool placesOf(const SambaNest *nest, const SambaScalar *extract, SambaAxisMap *out_axes,
+                     uint32_t *out_axis, uint32_t *out_data) {
+  *out_axis = extract->count;
+  for (uint32_t a = 0; a < extract->count; ++a) {
+    Place place;
+    if (!placeFrom(nest, extract->scalars[a], &place))
+      return false;
+    out_axes[a] = place.map;
+    if (!place.has_data)
+      continue;
+    SambaAxisMap none = {0};
+    if (*out_axis != extract->count || memcmp(&none, &place.map, sizeof none) != 0)
+      return false;
+    *out_axis = a;
+    *out_data = place.data;
+  }
+  return true;
+}
+
+static uint32_t maskOfMap(const SambaNest *nest, const SambaAxisMap *axis) {
+  uint32_t mask = 0;
+  for (uint32_t d = 0; d < nest->dim_count; ++d)
+    if (axis->coefficients[d] && nest->extents[d] != 1)
+      mask |= 1u << d;
+  return mask;
+}
+
+bool sambaFrameDimensions(const SambaNest *nest, uint32_t scalar, uint32_t *out_mask) {
+  bool marks[SAMBA_MAX_NEST_SCALARS];
+  uint32_t masks[SAMBA_MAX_NEST_SCALARS] = {0};
+  sambaNestMark(nest, scalar, marks);
+
+  for (uint32_t s = 0; s <= scalar; ++s) {
+    const SambaScalar *part = &nest->scalars[s];
+    SambaAxisMap axes[SAMBA_MAX_RANK];
+    uint32_t axis, data;
+    if (!marks[s])
+      continue;
+    switch (part->kind) {
+    case SAMBA_SCALAR_OPERAND:
+      for (uint32_t a = 0; a < nest->operands[part->operand].type.rank; ++a)
+        masks[s] |= maskOfMap(nest, &nest->operands[part->operand].axes[a]);
+      break;
+    case SAMBA_SCALAR_EXTRACT:
+      if (!placesOf(nest, part, axes, &axis, &data))
+        return false;
+      masks[s] = axis == part->count ? 0 : masks[data];
+      for (uint32_t a = 0; a < part->count; ++a)
+        masks[s] |= maskOfMap(nest, &axes[a]);
+      break;
+    case SAMBA_SCALAR_OPERATION:
+      for (uint32_t i = 0; i < part->count; ++i)
+        masks[s] |= masks[part->scalars[i]];
+      break;
+    default: /* indices count where they are used; EXTRACT takes what they are made of */
+      break;
+    }
+  }
+
+  *out_mask = masks[scalar];
+  return nest->scalars[scalar].dtype != SAMBA_DTYPE_COUNT;
+}
+
+/*===-- Scalars as tensors --------------------------------------------------------------------===*/
+
+/* Rows of an operand that data choose: samba.take, with the dimensions that both have in front. */
+static bool evaluateTake(const SambaNest *nest, SambaExpansion *expansion,
+                         const SambaScalar *extract, const SambaAxisMap *axes, uint32_t axis,
+                         uint32_t data, const SambaFrame *frame, uint32_t *out_value) {
+  const SambaNestOperand *operand = &nest->operands[extract->operand];
+  SambaFrame own = {0}, indices = {0}, sorted = {0}, result = {0};
+  uint32_t mask, others = 0, value, chosen;
+
+  if (!sambaFrameDimensions(nest, data, &mask) || operand->is_splat || operand->is_undefined)
+    return false;
+  for (uint32_t a = 0; a < extract->count; ++a) {
+    bool plain;
+    uint32_t dim = sambaNestAxisDimension(nest, &axes[a], &plain);
+    int64_t size = dim == SAMBA_NEST_UNIT ? 1 : nest->extents[dim];
+    if (a != axis &&
+        (!plain || operand->type.dims[a] != size || (dim != SAMBA_NEST_UNIT && others >> dim & 1)))
+      return false;
+    if (a != axis && dim != SAMBA_NEST_UNIT)
+      others |= 1u << dim;
+    sambaFrameAppend(&own, a == axis ? SAMBA_NEST_UNIT : dim);
+  }
+
+  /* The operand's axes: those that the indices have too, the chosen one, the rest. */
+  uint32_t shared = mask & others;
+  int64_t order[SAMBA_MAX_RANK];
+  uint32_t count = 0;
+  for (uint32_t a = 0; a < own.rank; ++a)
+    if (a != axis && own.dims[a] != SAMBA_NEST_UNIT && shared >> own.dims[a] & 1)
+      order[count++] = a, sambaFrameAppend(&sorted, own.dims[a]);
+  uint32_t batch = count, place = shared ? batch : axis;
+  if (shared)
+    order[count++] = axis;
+  for (uint32_t a = 0; a < own.rank; ++a)
+    if ((a != axis || !shared) &&
+        !(own.dims[a] != SAMBA_NEST_UNIT && a != axis && shared >> own.dims[a] & 1))
+      order[count++] = a;
+  value = operand->value;
+  for (uint32_t a = 0; a < count; ++a)
+    if (order[a] != a) {
+      value = sambaExpandPermute(expansion, value, order);
+      break;
+    }
+
+  indices = sorted; /* of the indices: what is shared, then their own dimensions in frame order */
+  for (uint32_t a = 0; a < frame->rank; ++a)
+    if (frame->dims[a] != SAMBA_NEST_UNIT && (mask & ~shared) >> frame->dims[a] & 1)
+      sambaFrameAppend(&indices, frame->dims[a]);
+  if (indices.rank > SAMBA_MAX_RANK ||
+      !sambaFrameEvaluate(nest, expansion, data, &indices, &chosen))
+    return false;
+  chosen = sambaFrameFill(nest, expansion, chosen, &indices);
+
+  SambaAttribute attributes[] = {sambaIntAttribute("dim", place),
+                                 sambaIntAttribute("batch_dims", batch)};
+  bool embedding = place == 0 && batch == 0;
+  uint32_t operands[] = {value, chosen};
+  value = embedding ? sambaExpandCall(expansion, "embedding", 2, operands, 0, NULL)
+                    : sambaExpandCall(expansion, "take", 2, operands, 2, attributes);
+
+  /* The result: what stood before the chosen axis, the indices' own dimensions, what stood behind.
+   */
+  for (uint32_t a = 0; a < place; ++a)
+    sambaFrameAppend(&result, own.dims[order[a]]);
+  for (uint32_t a = batch; a < indices.rank; ++a)
+    sambaFrameAppend(&result, indices.dims[a]);
+  for (uint32_t a = place + 1; a < count; ++a)
+    sambaFrameAppend(&result, own.dims[order[a]]);
+  return sambaFrameMove(nest, expansion, value, &result, frame, out_value);
+}
+
+static bool evaluateExtract(const SambaNest *nest, SambaExpansion *expansion,
+                            const SambaScalar *extract, const SambaFrame *frame,
+                            uint32_t *out_value) {
+  const SambaNestOperand *operand = &nest->operands[extract->operand];
+  SambaAxisMap axes[SAMBA_MAX_RANK];
+  uint32_t axis, data, value;
+  SambaFrame own;
+
+  if (!placesOf(nest, extract, axes, &axis, &data))
+    return false;
+  if (axis != extract->count)
+    return evaluateTake(nest, expansion, extract, axes, axis, data, frame, out_value);
+  return !operand->is_splat && !operand->is_undefined &&
+         sambaFrameOfOperand(nest, expansion, operand->value, &operand->type, axes, &own, &value) &&
+         sambaFrameMove(nest, expansion, value, &own, frame, out_value);
+}
+
+static bool evaluateOperand(const SambaNest *nest, SambaExpansion *expansion,
+                            const SambaNestOperand *operand, const SambaFrame *frame,
+                            uint32_t *out_value) {
+  SambaFrame own;
+  uint32_t value;
+  if (operand->is_undefined)
+    return false;
+  if (operand->is_splat) {
+    SambaTensorType scalar = {.dtype = operand->type.dtype};
+    *out_value = sambaExpandConstant(expansion, &scalar, &operand->bits, true);
+    return true;
+  }
+  return sambaFrameOfOperand(nest, expansion, operand->value, &operand->type, operand->axes, &own,
+                             &value) &&
+         sambaFrameMove(nest, expansion, value, &own, frame, out_value);
+}
+
+/* values: of the scalars before. */
+static bool evaluateOperation(SambaExpansion *expansion, const SambaScalar *root,
+                              const uint32_t *values, uint32_t *out_value) {
+  uint32_t operands[SAMBA_MAX_RANK];
+  for (uint32_t i = 0; i < root->count; ++i)
+    operands[i] = values[root->scalars[i]];
+  if (strcmp(root->operator, "cast") == 0)
+    *out_value = sambaExpandCast(expansion, operands[0], root->dtype);
+  else
+    *out_value = sambaExpandCall(expansion, root->operator, root->count, operands, 0, NULL);
+  if (root->inverted)
+    *out_value = sambaExpandUnary(expansion, "logical_not", *out_value);
+  return !expansion->status && sambaExpansionType(expansion, *out_value)->dtype == root->dtype;
+}
+
+bool sambaFrameEvaluate(const SambaNest *nest, SambaExpansion *expansion, uint32_t scalar,
+                        const SambaFrame *frame, uint32_t *out_value) {
+  bool marks[SAMBA_MAX_NEST_SCALARS], known[SAMBA_MAX_NEST_SCALARS] = {false};
+  uint32_t values[SAMBA_MAX_NEST_SCALARS];
+  sambaNestMark(nest, scalar, marks);
+
+  for (uint32_t s = 0; s <= scalar; ++s) {
+    const SambaScalar *root = &nest->scalars[s];
+    SambaTensorType type = {.dtype = root->dtype};
+    known[s] = marks[s];
+    for (uint32_t i = 0; i < root->count && root->kind == SAMBA_SCALAR_OPERATION; ++i)
+      known[s] &= known[root->scalars[i]];
+    if (!known[s]) /* what only an index is made of */
+      continue;
+    switch (root->kind) {
+    case SAMBA_SCALAR_OPERAND:
+      known[s] =
+          evaluateOperand(nest, expansion, &nest->operands[root->operand], frame, &values[s]);
+      break;
+    case SAMBA_SCALAR_EXTRACT:
+      known[s] = evaluateExtract(nest, expansion, root, frame, &values[s]);
+      break;
+    case SAMBA_SCALAR_OPERATION:
+      known[s] = evaluateOperation(expansion, root, values, &values[s]);
+      break;
+    case SAMBA_SCALAR_CONSTANT:
+      values[s] = sambaExpandConstant(expansion, &type, &root->bits, true);
+      break;
+    default:
+      known[s] = false;
+    }
+    if (expansion->status)
+      return false;
+  }
+
+  *out_value = values[scalar];
+  return known[scalar];
+}
