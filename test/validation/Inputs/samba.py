@@ -30,7 +30,7 @@ def machine(source, name):
     with open(f"{source}/backend/machine/shipped.def", encoding="utf-8") as file:
         text = file.read()
     column = re.search(r"X\(parameter, (.*?)\)", text).group(1).split(", ").index(name)
-    rows = re.findall(r"^X\((\w+), *(.*)\)$", text, re.M)
+    rows = re.findall(r"^X\((\w+),\s*((?:\(-?\d+, \w+\),?\s*)+)\)$", text, re.M)
     return {
         parameter: int(re.findall(r"\((-?\d+), \w+\)", cells)[column]) for parameter, cells in rows
     }
