@@ -1,6 +1,7 @@
 /* Counting with chains; see access.h. */
 #include "backend/section/access.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 uint64_t sambaTripProduct(const uint32_t *trips, uint32_t from, uint32_t until) {
@@ -164,4 +165,20 @@ SambaDType sambaLaneOpResultType(const SambaLaneOp *op) {
   if (op->opcode >= SAMBA_LANE_EQ && op->opcode <= SAMBA_LANE_GE)
     return SAMBA_DTYPE_I1;
   return op->opcode == SAMBA_LANE_INT_TO_FLOAT ? SAMBA_DTYPE_F32 : (SambaDType)op->type;
+}
+
+bool sambaStepsVisitOnce(SambaAccessStep *steps, uint32_t count) {
+  uint64_t reach = 0;
+  for (uint32_t left = count; left > 0; --left) {
+    uint32_t least = 0;
+    for (uint32_t c = 1; c < left; ++c)
+      if (llabs(steps[c].stride) < llabs(steps[least].stride))
+        least = c;
+    uint64_t stride = (uint64_t)llabs(steps[least].stride), span;
+    if (stride <= reach || __builtin_mul_overflow(stride, steps[least].trips - 1, &span) ||
+        __builtin_add_overflow(reach, span, &reach))
+      return false;
+    steps[least] = steps[left - 1];
+  }
+  return true;
 }

@@ -44,4 +44,13 @@ const SambaAccess *sambaMemoryAccess(const SambaUnit *unit);
 SambaDType sambaProgramInputType(SambaDType dtype);
 SambaDType sambaLaneOpResultType(const SambaLaneOp *op);
 
+/* A counter of a walk over addresses. */
+typedef struct SambaAccessStep {
+  uint64_t trips;
+  int64_t stride;
+} SambaAccessStep;
+/* True only if no two steps of the counters have one address: sorted by stride, each is larger than
+ * all that the smaller ones reach. Changes the order of the steps. */
+bool sambaStepsVisitOnce(SambaAccessStep *steps, uint32_t count);
+
 #endif

@@ -25,11 +25,11 @@ typedef struct BufferPort {
 typedef struct BufferState {
   SambaBlock **slots; /* NULL: never written */
   uint8_t *
-      *written; /* per slot one byte per element; NULL when the write ports fill slots anyway */
+      *written; /* per slot one byte per element; NULL when the write ports cover slots anyway */
   BufferPort *writes, *reads;
   SambaStorage storage;
   uint32_t element_bytes;
-  int covered; /* do the write ports fill every element of a slot? -1: not known yet */
+  bool covered; /* the write ports fill every element of a slot */
 } BufferState;
 
 static void preparePort(SambaSectionRun *run, const SambaPort *port, BufferPort *out_port) {
@@ -43,17 +43,62 @@ static void preparePort(SambaSectionRun *run, const SambaPort *port, BufferPort 
       sambaTripProduct(access->trips, access->slot_level, access->token_level);
 }
 
-/* Whether elements of a slot may stay unwritten: then writes are recorded and reads checked,
- * element by element. */
-static bool mayLeaveHoles(const SambaUnit *unit) {
-  uint64_t elements = 0;
-  for (uint32_t i = 0; i < unit->input_count; ++i) {
-    const SambaAccess *access = &unit->inputs[i].access;
-    if (access->guard_count)
-      return true;
-    elements += sambaTripProduct(access->trips, access->slot_level, access->counter_count);
+/* As many elements as a slot has, no address twice, all inside the slot: that is every one. Only
+ * counters that count are looked at. */
+static bool onePortCovers(const SambaUnit *unit) {
+  const SambaAccess *access = &unit->inputs[0].access;
+  SambaAccessStep steps[SAMBA_MAX_COUNTERS];
+  uint32_t count = 0;
+  for (uint32_t c = access->slot_level; c < access->counter_count; ++c)
+    if (access->trips[c] > 1)
+      steps[count++] = (SambaAccessStep){access->trips[c], access->strides[c]};
+  return unit->input_count == 1 && !access->guard_count &&
+         sambaTripProduct(access->trips, access->slot_level, access->counter_count) ==
+             unit->buffer.slot_elements &&
+         sambaStepsVisitOnce(steps, count);
+}
+
+static SambaStatus markElements(void *user, const SambaRow *row) {
+  uint8_t *seen = user;
+  for (uint64_t i = row->low; i < row->high; ++i) {
+    uint64_t at = (uint64_t)(row->address + row->stride * (int64_t)i);
+    seen[at / 8] |= (uint8_t)(1u << at % 8);
   }
-  return elements < unit->buffer.slot_elements;
+  return NULL;
+}
+
+/* Walks the first slot's tokens of every write port over a bitmap. (Which elements a slot gets may
+ * in principle differ from slot to slot; a port whose guards or base move with the slot is taken as
+ * not covering.) */
+static bool coversSlots(const SambaUnitRun *unit) {
+  const BufferState *state = unit->state;
+  const SambaUnit *config = unit->unit;
+  uint8_t *seen = sambaAllocateZeroed(config->buffer.slot_elements / 8 + 1, 1);
+  bool covers = true;
+
+  for (uint32_t i = 0; i < config->input_count && covers; ++i) {
+    const SambaAccess *access = &config->inputs[i].access;
+    for (uint32_t c = 0; c < access->slot_level; ++c) {
+      covers &= access->strides[c] == 0 || access->trips[c] == 1;
+      for (uint32_t g = 0; g < access->guard_count; ++g)
+        covers &= access->guards[g].strides[c] == 0 || access->trips[c] == 1;
+    }
+    SambaOrigin origin = {0, sambaAllocate(access->guard_count * sizeof(int64_t))};
+    uint32_t *counters = sambaAllocateZeroed(access->token_level, sizeof *counters);
+    for (uint64_t t = 0; t < state->writes[i].tokens_per_slot; ++t) {
+      sambaPatternOrigin(state->writes[i].pattern, counters, &origin);
+      sambaStatusFree(
+          sambaPatternRows(state->writes[i].pattern, &origin, NULL, markElements, seen));
+      sambaCountersStep(counters, access->trips, access->token_level);
+    }
+    free(counters);
+    free(origin.guards);
+  }
+
+  for (uint64_t at = 0; at < config->buffer.slot_elements && covers; ++at)
+    covers = seen[at / 8] >> at % 8 & 1;
+  free(seen);
+  return covers;
 }
 
 void sambaBufferPrepare(SambaSectionRun *run, SambaUnitRun *unit) {
@@ -65,13 +110,13 @@ void sambaBufferPrepare(SambaSectionRun *run, SambaUnitRun *unit) {
   state->reads = SAMBA_ARENA_ARRAY(&run->arena, BufferPort, config->output_count);
   state->storage = sambaStorageOf(config->inputs[0].dtype);
   state->element_bytes = sambaStorageBytes(state->storage);
-  state->covered = -1;
   for (uint32_t i = 0; i < config->input_count; ++i)
     preparePort(run, &config->inputs[i], &state->writes[i]);
   for (uint32_t i = 0; i < config->output_count; ++i)
     preparePort(run, &config->outputs[i], &state->reads[i]);
   if (!config->buffer.loop_carried) {
-    if (mayLeaveHoles(config))
+    state->covered = onePortCovers(config) || coversSlots(unit);
+    if (!state->covered) /* writes are recorded and reads checked, element by element */
       state->written = SAMBA_ARENA_ARRAY(&run->arena, uint8_t *, config->buffer.slot_count);
     return;
   }
@@ -130,49 +175,6 @@ static uint32_t writerBehind(const SambaUnitRun *unit, uint64_t iteration) {
 
 static uint64_t iterationOf(const BufferPort *port) { return port->fired / port->tokens_per_slot; }
 
-static SambaStatus markElements(void *user, const SambaRow *row) {
-  uint8_t *seen = user;
-  for (uint64_t i = row->low; i < row->high; ++i) {
-    uint64_t at = (uint64_t)(row->address + row->stride * (int64_t)i);
-    seen[at / 8] |= (uint8_t)(1u << at % 8);
-  }
-  return NULL;
-}
-
-/* Walks the first slot's tokens of every write port over a bitmap. (Which elements a slot gets may
- * in principle differ from slot to slot; a port whose guards or base move with the slot is taken as
- * not covering.) */
-static bool coversSlots(const SambaUnitRun *unit) {
-  const BufferState *state = unit->state;
-  const SambaUnit *config = unit->unit;
-  uint8_t *seen = sambaAllocateZeroed(config->buffer.slot_elements / 8 + 1, 1);
-  bool covers = true;
-
-  for (uint32_t i = 0; i < config->input_count && covers; ++i) {
-    const SambaAccess *access = &config->inputs[i].access;
-    for (uint32_t c = 0; c < access->slot_level; ++c) {
-      covers &= access->strides[c] == 0 || access->trips[c] == 1;
-      for (uint32_t g = 0; g < access->guard_count; ++g)
-        covers &= access->guards[g].strides[c] == 0 || access->trips[c] == 1;
-    }
-    SambaOrigin origin = {0, sambaAllocate(access->guard_count * sizeof(int64_t))};
-    uint32_t *counters = sambaAllocateZeroed(access->token_level, sizeof *counters);
-    for (uint64_t t = 0; t < state->writes[i].tokens_per_slot; ++t) {
-      sambaPatternOrigin(state->writes[i].pattern, counters, &origin);
-      sambaStatusFree(
-          sambaPatternRows(state->writes[i].pattern, &origin, NULL, markElements, seen));
-      sambaCountersStep(counters, access->trips, access->token_level);
-    }
-    free(counters);
-    free(origin.guards);
-  }
-
-  for (uint64_t at = 0; at < config->buffer.slot_elements && covers; ++at)
-    covers = seen[at / 8] >> at % 8 & 1;
-  free(seen);
-  return covers;
-}
-
 /* Gives the slot memory that no token shares. */
 static void makeWritable(SambaSectionRun *run, SambaUnitRun *unit, SambaBlock **slot) {
   BufferState *state = unit->state;
@@ -185,8 +187,6 @@ static void makeWritable(SambaSectionRun *run, SambaUnitRun *unit, SambaBlock **
   }
 
   SambaBlock *fresh = sambaBlockCreate(pool, bytes);
-  if (state->covered < 0)
-    state->covered = coversSlots(unit);
   if (!state->covered) {
     if (*slot)
       memcpy(fresh->data, (*slot)->data, bytes);

@@ -154,6 +154,27 @@ static void testHole(void **state) {
   }
 }
 
+/* As many writes as a slot has elements, of which half overlap: rows of 4, written 2 apart. */
+static void testOverlappingWrites(void **state) {
+  (void)state;
+  Builder builder;
+  builderInitialize(&builder);
+  uint32_t x = builderSymbol(&builder, "x", F, 16, false);
+  uint32_t y = builderSymbol(&builder, "y", F, 16, true);
+  uint32_t buffer = builderBuffer(&builder, F, 1, 16);
+  SambaAccess all = builderAccess(2, 0, TRIPS(&builder, 4, 4), STRIDES(&builder, 4, 1));
+  SambaAccess overlapping = builderAccess(2, 0, TRIPS(&builder, 4, 4), STRIDES(&builder, 2, 1));
+  builderBufferWrite(&builder, buffer, overlapping);
+  builderBufferRead(&builder, buffer, all);
+  uint32_t load = builderLoad(&builder, x, all);
+  uint32_t store = builderStore(&builder, y, all);
+  builderStream(&builder, load, 0, buffer, 0);
+  builderStream(&builder, buffer, 0, store, 0);
+  expectFault(&builder, false, NULL, SAMBA_FAULT,
+              "read of never-written memory: section 'test', buffer 'buffer0', firing 0: output 0 "
+              "reads element 10 of a slot, which no input wrote");
+}
+
 static void testNotANumber(void **state) {
   (void)state;
   Builder builder;
@@ -358,15 +379,12 @@ static void testRefusals(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testOutOfRange),
-                                     cmocka_unit_test(testIndexOutOfRange),
-                                     cmocka_unit_test(testNeverWritten),
-                                     cmocka_unit_test(testNotANumber),
-                                     cmocka_unit_test(testHole),
-                                     cmocka_unit_test(testDeadlock),
-                                     cmocka_unit_test(testBackPressure),
-                                     cmocka_unit_test(testStarved),
-                                     cmocka_unit_test(testSynchronisation),
-                                     cmocka_unit_test(testRefusals)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testOutOfRange),   cmocka_unit_test(testIndexOutOfRange),
+      cmocka_unit_test(testNeverWritten), cmocka_unit_test(testNotANumber),
+      cmocka_unit_test(testHole),         cmocka_unit_test(testOverlappingWrites),
+      cmocka_unit_test(testDeadlock),     cmocka_unit_test(testBackPressure),
+      cmocka_unit_test(testStarved),      cmocka_unit_test(testSynchronisation),
+      cmocka_unit_test(testRefusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
