@@ -1,6 +1,7 @@
 /* Order through memory; see order_check.h.
  *
- * A store's firing happens after a load's when its tokens cannot exist without those of the load.
+ * A store's firing happens after a load's (or another store's) when its tokens cannot exist without
+ * those of the other.
  * How many firings of each unit a step of another one needs follows from the paces of the units on
  * the way (pace.h); that is counted, not guessed from the existence of a way. Whatever cannot be
  * proved counts as unordered. Sections that load nothing they store - nearly all - cost a
@@ -165,22 +166,11 @@ static Chain joinedChain(const SambaAccess *access) {
   return chain;
 }
 
-/* No address twice: sorted by stride, each is larger than all that the smaller ones can reach. */
-static bool visitsOnce(Chain chain) {
-  uint64_t reach = 0;
-  for (uint32_t left = chain.count; left > 0; --left) {
-    uint32_t least = 0;
-    for (uint32_t c = 1; c < left; ++c)
-      if (llabs(chain.strides[c]) < llabs(chain.strides[least]))
-        least = c;
-    uint64_t stride = (uint64_t)llabs(chain.strides[least]), span;
-    if (stride <= reach || __builtin_mul_overflow(stride, chain.trips[least] - 1, &span) ||
-        __builtin_add_overflow(reach, span, &reach))
-      return false;
-    chain.strides[least] = chain.strides[left - 1];
-    chain.trips[least] = chain.trips[left - 1];
-  }
-  return true;
+static bool visitsOnce(const Chain *chain) {
+  SambaAccessStep steps[SAMBA_MAX_COUNTERS];
+  for (uint32_t c = 0; c < chain->count; ++c)
+    steps[c] = (SambaAccessStep){chain->trips[c], chain->strides[c]};
+  return sambaStepsVisitOnce(steps, chain->count);
 }
 
 /* Both walk the same bytes in the same order, each once. */
@@ -192,7 +182,7 @@ static bool walkAlike(const Side *one, const Side *other) {
           other->origin + (uint64_t)b->base * other->element_bytes)
     return false;
   Chain first = joinedChain(a), second = joinedChain(b);
-  return first.count == second.count && visitsOnce(first) &&
+  return first.count == second.count && visitsOnce(&first) &&
          memcmp(first.trips, second.trips, first.count * sizeof *first.trips) == 0 &&
          memcmp(first.strides, second.strides, first.count * sizeof *first.strides) == 0;
 }
@@ -202,13 +192,13 @@ static uint64_t tokenSteps(const Side *side) {
                           side->access->counter_count);
 }
 
-/* Each firing of the store has every element of its token behind it in the load. */
-static bool storeFollows(const Side *load, const Side *store, Cone *cone) {
-  uint64_t taken = tokenSteps(load), stored = tokenSteps(store);
+/* Each firing of the store has every element of its token behind it in the other walk. */
+static bool storeFollows(const Side *first, const Side *store, Cone *cone) {
+  uint64_t taken = tokenSteps(first), stored = tokenSteps(store);
   for (uint64_t firing = 1; firing <= store->firings; ++firing) {
     uint64_t read = sambaPaceMultiply(firing, stored);
     uint64_t needed = read / taken + (read % taken != 0);
-    if (stepsBefore(cone, firing, load->unit) < needed)
+    if (stepsBefore(cone, firing, first->unit) < needed)
       return false;
   }
   return true;
@@ -478,39 +468,41 @@ static Side makeSide(const OrderCheck *check, uint32_t index) {
   return side;
 }
 
-static SambaStatus fault(const OrderCheck *check, const Side *load, const Side *store,
+static SambaStatus fault(const OrderCheck *check, const Side *first, const Side *store,
                          uint64_t firing) {
   const SambaSection *section = check->section;
-  const SambaUnit *reader = &section->units[load->unit];
+  const SambaUnit *unit = &section->units[first->unit];
   const SambaUnit *writer = &section->units[store->unit];
-  const char *read = section->symbols[reader->load_store.symbol].name;
+  const char *touched = section->symbols[unit->load_store.symbol].name;
   const char *written = section->symbols[writer->load_store.symbol].name;
-  bool same = reader->load_store.symbol == writer->load_store.symbol;
+  bool same = unit->load_store.symbol == writer->load_store.symbol;
   return sambaStatusMake(
       SAMBA_FAULT,
-      "missing synchronisation: section '%s', load '%s', firing %llu: formal '%s' is written by "
+      "missing synchronisation: section '%s', %s '%s', firing %llu: formal '%s' is written by "
       "store '%s' in the same call%s%s%s, and no stream orders the two",
-      section->name, reader->name, (unsigned long long)(firing - 1), read, writer->name,
-      same ? "" : " (as formal '", same ? "" : written,
+      section->name, sambaUnitKindName(unit->kind), unit->name, (unsigned long long)(firing - 1),
+      touched, writer->name, same ? "" : " (as formal '", same ? "" : written,
       same ? "" : "', which has the same memory)");
 }
 
-static SambaStatus checkPair(OrderCheck *check, const Side *load, const Side *store) {
-  if (!mayMeet(load, store))
+/* first: a load, or another store, whose elements the store may write too. */
+static SambaStatus checkPair(OrderCheck *check, const Side *first, const Side *store) {
+  bool overlap = first->begin < store->end && store->begin < first->end;
+  if (!overlap || !mayMeet(first, store))
     return NULL;
   Cone store_cone = makeCone(check, store->unit);
-  Cone load_cone = makeCone(check, load->unit);
-  if (stepsBefore(&store_cone, 1, load->unit) >= load->firings ||
-      stepsBefore(&load_cone, 1, store->unit) >= store->firings)
+  Cone first_cone = makeCone(check, first->unit);
+  if (stepsBefore(&store_cone, 1, first->unit) >= first->firings ||
+      stepsBefore(&first_cone, 1, store->unit) >= store->firings)
     return NULL; /* one has ended before the other begins */
 
-  bool indexed = load->access->has_index || store->access->has_index;
+  bool indexed = first->access->has_index || store->access->has_index;
   if (indexed || store->firings > MOST_FIRINGS)
-    return fault(check, load, store, 1);
-  if (walkAlike(load, store) && storeFollows(load, store, &store_cone))
+    return fault(check, first, store, 1);
+  if (walkAlike(first, store) && storeFollows(first, store, &store_cone))
     return NULL;
-  uint64_t conflict = findConflict(load, store, &load_cone, &store_cone);
-  return conflict ? fault(check, load, store, conflict) : NULL;
+  uint64_t conflict = findConflict(first, store, &first_cone, &store_cone);
+  return conflict ? fault(check, first, store, conflict) : NULL;
 }
 
 SambaStatus sambaSectionCheckOrder(const SambaSection *section, const uint64_t *addresses) {
@@ -526,10 +518,12 @@ SambaStatus sambaSectionCheckOrder(const SambaSection *section, const uint64_t *
       sambaArrayAppend(&stores, makeSide(&check, u));
   }
 
-  for (size_t l = 0; l < loads.size && !status; ++l)
-    for (size_t s = 0; s < stores.size && !status; ++s)
-      if (loads.data[l].begin < stores.data[s].end && stores.data[s].begin < loads.data[l].end)
-        status = checkPair(&check, &loads.data[l], &stores.data[s]);
+  for (size_t s = 0; s < stores.size && !status; ++s) {
+    for (size_t l = 0; l < loads.size && !status; ++l)
+      status = checkPair(&check, &loads.data[l], &stores.data[s]);
+    for (size_t other = 0; other < s && !status; ++other)
+      status = checkPair(&check, &stores.data[other], &stores.data[s]);
+  }
   sambaArrayFree(&loads);
   sambaArrayFree(&stores);
   sambaArenaDestroy(&check.arena);

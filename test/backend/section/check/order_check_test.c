@@ -241,10 +241,61 @@ static void indexed(void **state) {
   check(listing, in_place, "load 'lx', firing 0: formal 'x' is written by store 'sy'");
 }
 
+/* Halves of x become rows of y by two stores, which no token orders. */
+#define TWO_STORES(second)                                                                         \
+  "section halves {\n"                                                                             \
+  "  symbol x dtype=f32 elements=64\n"                                                             \
+  "  symbol y dtype=f32 elements=64 written=yes\n"                                                 \
+  "  load lx symbol=x\n"                                                                           \
+  "    output dtype=f32 trips=[2 | 16] strides=[16 | 1]\n"                                         \
+  "  load lz symbol=x\n"                                                                           \
+  "    output dtype=f32 trips=[2 | 16] strides=[16 | 1]\n"                                         \
+  "  store sx symbol=y\n"                                                                          \
+  "    input dtype=f32 trips=[2 | 16] strides=[16 | 1]\n"                                          \
+  "  store sz symbol=y\n"                                                                          \
+  "    input dtype=f32 trips=[2 | 16] " second "\n"                                                \
+  "  stream s0 vector lx.out0 -> sx.in0\n"                                                         \
+  "  stream s1 vector lz.out0 -> sz.in0\n"                                                         \
+  "}\n"
+
+static void twoStores(void **state) {
+  (void)state;
+  check(TWO_STORES("base=32 strides=[16 | 1]"), apart, NULL); /* other rows */
+  check(TWO_STORES("base=31 strides=[16 | 1]"), apart,
+        "missing synchronisation: section 'halves', store 'sx', firing 1: formal 'y' is written "
+        "by store 'sz' in the same call, and no stream orders the two");
+  check(TWO_STORES("base=1 strides=[32 | 2]"), apart, "store 'sx', firing 0");
+}
+
+/* A control token after each firing of the first lets the second load its row: then it is the
+ * second whose row stays. */
+static void storesInTurn(void **state) {
+  (void)state;
+  static const char listing[] = "section turns {\n"
+                                "  symbol x dtype=f32 elements=64\n"
+                                "  symbol y dtype=f32 elements=64 written=yes\n"
+                                "  load lx symbol=x\n"
+                                "    output dtype=f32 trips=[2 | 16] strides=[16 | 1]\n"
+                                "  load lz symbol=x\n"
+                                "    input dtype=f32 token_elements=0\n"
+                                "    output dtype=f32 trips=[2 | 16] base=32 strides=[16 | 1]\n"
+                                "  store sx symbol=y\n"
+                                "    input dtype=f32 trips=[2 | 16] strides=[16 | 1]\n"
+                                "    output dtype=f32 token_elements=0\n"
+                                "  store sz symbol=y\n"
+                                "    input dtype=f32 trips=[2 | 16] strides=[16 | 1]\n"
+                                "  stream s0 vector lx.out0 -> sx.in0\n"
+                                "  stream s1 vector lz.out0 -> sz.in0\n"
+                                "  stream s2 control sx.out0 -> lz.in0\n"
+                                "}\n";
+  check(listing, apart, NULL);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(equalIndices), cmocka_unit_test(otherIndices),
-                                     cmocka_unit_test(wholeBuffer),  cmocka_unit_test(slotPerRow),
-                                     cmocka_unit_test(secondReader), cmocka_unit_test(sideBySide),
-                                     cmocka_unit_test(hugeMemory),   cmocka_unit_test(indexed)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(equalIndices), cmocka_unit_test(otherIndices), cmocka_unit_test(wholeBuffer),
+      cmocka_unit_test(slotPerRow),   cmocka_unit_test(secondReader), cmocka_unit_test(sideBySide),
+      cmocka_unit_test(hugeMemory),   cmocka_unit_test(indexed),      cmocka_unit_test(twoStores),
+      cmocka_unit_test(storesInTurn)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
