@@ -27,13 +27,14 @@
 #include <unistd.h>
 
 MlirContext sambaCompilerContextCreate(void) {
-  MlirDialectRegistry registry = mlirDialectRegistryCreate();
-  sambaRegisterDialects(registry);
-  MlirContext context = mlirContextCreateWithRegistry(registry, true);
-  mlirDialectRegistryDestroy(registry);
-  mlirContextLoadAllAvailableDialects(context);
-  sambaRegisterPasses();
+  MlirContext context = mlirContextCreate();
+  sambaCompilerContextPrepare(context);
   return context;
+}
+
+void sambaCompilerContextPrepare(MlirContext context) {
+  sambaLoadDialects(context);
+  sambaRegisterPasses();
 }
 
 /* Keeps the first error with its notes (user: a SambaStatus); no other is printed. Everything else

@@ -47,6 +47,8 @@ typedef struct SambaCompileOutput {
 /* A context with everything registered and loaded that importing and compiling need. Destroy with
  * mlirContextDestroy. */
 MlirContext sambaCompilerContextCreate(void);
+/* Registers and loads the same in a context that is there. */
+void sambaCompilerContextPrepare(MlirContext context);
 
 /* Parses and verifies a module from a file (text or bytecode). Errors are diagnostics; the status
  * says which file. */

@@ -10,13 +10,27 @@
 #include "mlir-c/Dialect/Math.h"
 #include "mlir-c/Dialect/Tensor.h"
 
+typedef MlirDialectHandle (*GetHandle)(void);
+static const GetHandle upstream[] = {mlirGetDialectHandle__arith__, mlirGetDialectHandle__func__,
+                                     mlirGetDialectHandle__linalg__, mlirGetDialectHandle__math__,
+                                     mlirGetDialectHandle__tensor__};
+enum { UPSTREAM_COUNT = sizeof upstream / sizeof *upstream };
+
 void sambaRegisterDialects(MlirDialectRegistry registry) {
-  const MlirDialectHandle upstream[] = {
-      mlirGetDialectHandle__arith__(), mlirGetDialectHandle__func__(),
-      mlirGetDialectHandle__linalg__(), mlirGetDialectHandle__math__(),
-      mlirGetDialectHandle__tensor__()};
   sambaInsertSamba(registry);
   sambaInsertRdu(registry);
-  for (size_t i = 0; i < sizeof upstream / sizeof *upstream; ++i)
-    mlirDialectHandleInsertDialect(upstream[i], registry);
+  for (size_t i = 0; i < UPSTREAM_COUNT; ++i)
+    mlirDialectHandleInsertDialect(upstream[i](), registry);
+}
+
+void sambaLoadDialects(MlirContext context) {
+  MlirDialectRegistry registry = mlirDialectRegistryCreate();
+  sambaRegisterDialects(registry);
+  mlirContextAppendDialectRegistry(context, registry);
+  mlirDialectRegistryDestroy(registry);
+
+  mlirContextGetOrLoadDialect(context, mlirStringRefCreateFromCString("samba"));
+  mlirContextGetOrLoadDialect(context, mlirStringRefCreateFromCString("rdu"));
+  for (size_t i = 0; i < UPSTREAM_COUNT; ++i)
+    mlirDialectHandleLoadDialect(upstream[i](), context);
 }

@@ -45,10 +45,10 @@ function(samba_library name)
 endfunction()
 
 # samba_product(TARGET NAME LANGUAGE language EXPORTING archive... [ALSO archive... LINK library...])
-# is what programs outside of this tree link. libNAME.so exports what the public headers declare with
-# SAMBA_EXPORT, and nothing else: of the archives EXPORTING every object goes in, of those that they
-# need what is used. When these are named too (ALSO), there is libNAME.a, which has all of them;
-# whoever links it links LINK.
+# is what programs outside of this tree link. libNAME.so exports what the public headers declare
+# with SAMBA_EXPORT, and nothing else: of the archives EXPORTING every object goes in, of those that
+# they need what is used. When these are named too (ALSO), there is libNAME.a, which has all of
+# them; whoever links it links LINK.
 function(samba_product target name)
   cmake_parse_arguments(ARG "" "LANGUAGE" "EXPORTING;ALSO;LINK" ${ARGN})
   set(whole)

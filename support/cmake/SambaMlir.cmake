@@ -92,9 +92,12 @@ endfunction()
 #   passes.inc        its C++ base class (mlir-tblgen);
 #   passes.h          its C body, `bool sambaVerb(MlirOperation op, const char *first, ...)`;
 #   pass_classes.inc  SAMBA_PASS(Verb, (op, first.c_str(), ...)), which pipeline/register.cpp reads;
-#                     and registerNAMEPasses.
-function(samba_declare_passes name)
+#                     registerNAMEPasses; and what the next file declares;
+#   include/samba/HEADER   the passes in MLIR's C API: mlirRegisterNAMEPasses, mlirCreateNAMEVerb.
+function(samba_declare_passes name header)
   samba_tablegen(Passes.td passes.inc -gen-pass-decls -name ${name})
+  samba_tablegen(Passes.td include/samba/${header} -gen-pass-capi-header --prefix ${name})
+  samba_tablegen(Passes.td passes_c_api.inc -gen-pass-capi-impl --prefix ${name})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS Passes.td)
   file(READ Passes.td text)
   string(REGEX MATCHALL "(\ndef [A-Za-z0-9]+ : Pass<|Option<\"[a-z_]+\")" entries "${text}")
@@ -127,8 +130,10 @@ function(samba_declare_passes name)
   set(include "#include \"${folder}/passes.inc\"\n")
   set(declared "#define GEN_PASS_DECL\n${include}")
   set(registered "#define GEN_PASS_REGISTRATION\n${include}")
+  set(c_api "#include \"${folder}/passes_c_api.inc\"\n")
+  set(c_api "extern \"C\" {\n#include \"samba/${header}\"\n${c_api}}\n")
   file(CONFIGURE OUTPUT pass_classes.inc
-    CONTENT "${from}${definitions}${declared}${classes}${registered}")
+    CONTENT "${from}${definitions}${declared}${classes}${registered}${c_api}")
 endfunction()
 
 # samba_mlir_library(NAME [FOLDERS...] [LINK targets...]): the folder's C, its C++ glue and what

@@ -91,3 +91,24 @@ SambaStatus sambaCompileTextToMemory(SambaContext *context, SambaStringRef modul
                                      const SambaCompileOptions *options, SambaPefData *out_pef) {
   return compileToMemory(context, &(SambaModel){.text = module}, options, out_pef);
 }
+
+/* The module is one of the context's. */
+static SambaStatus checkModule(SambaContext *context, MlirModule module) {
+  if (mlirContextEqual(mlirModuleGetContext(module), sambaContextGetMlir(context)))
+    return NULL;
+  return sambaStatusMake(SAMBA_INVALID,
+                         "the module belongs to another MLIR context than the Samba context; make "
+                         "that with sambaContextCreateWithMlir, from the module's context");
+}
+
+SambaStatus sambaCompileMlir(SambaContext *context, MlirModule module,
+                             const SambaCompileOptions *options, const char *path) {
+  SAMBA_RETURN_IF_ERROR(checkModule(context, module));
+  return compileToFile(context, &(SambaModel){.module = module}, options, path);
+}
+SambaStatus sambaCompileMlirToMemory(SambaContext *context, MlirModule module,
+                                     const SambaCompileOptions *options, SambaPefData *out_pef) {
+  *out_pef = (SambaPefData){0};
+  SAMBA_RETURN_IF_ERROR(checkModule(context, module));
+  return compileToMemory(context, &(SambaModel){.module = module}, options, out_pef);
+}

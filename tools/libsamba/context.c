@@ -24,7 +24,7 @@ void sambaContextDestroy(SambaContext *context) {
     return;
   if (context->device)
     context->release_device(context->device);
-  if (!mlirContextIsNull(context->mlir))
+  if (!mlirContextIsNull(context->mlir) && !context->borrows_mlir)
     mlirContextDestroy(context->mlir);
   sambaGeneratorDestroy(context->generator);
   free(context->target);

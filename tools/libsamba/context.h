@@ -3,11 +3,11 @@
 #define SAMBA_TOOLS_LIBSAMBA_CONTEXT_H
 
 #include "samba/context.h"
-
-#include "mlir-c/IR.h"
+#include "samba/mlir.h"
 
 struct SambaContext {
-  MlirContext mlir; /* null until it is first needed */
+  MlirContext mlir;  /* null until it is first needed */
+  bool borrows_mlir; /* it is the caller's */
   char *target;
   SambaGenerator *generator;
   bool is_lazy;
@@ -16,8 +16,5 @@ struct SambaContext {
   void *device;
   void (*release_device)(void *device);
 };
-
-/* The compiler's context, made when it is first asked for. */
-MlirContext sambaContextGetMlir(SambaContext *context);
 
 #endif

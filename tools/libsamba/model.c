@@ -48,6 +48,10 @@ static SambaStatus loadModel(MlirContext context, const SambaModel *model,
                              MlirModule *out_module) {
   if (model->path)
     return loadFile(context, model->path, options, record, out_module);
+  if (!mlirModuleIsNull(model->module)) {
+    *out_module = model->module;
+    return NULL;
+  }
   if (!model->trace)
     return sambaModuleParse(context, model->text, out_module);
   SAMBA_RETURN_IF_ERROR(sambaTraceFinish(model->trace, out_module));
@@ -121,7 +125,7 @@ SambaStatus sambaModelCompile(MlirContext context, const SambaModel *model,
     internal.configure = configure;
     status = sambaCompileModule(module, &internal, output);
   }
-  if (!mlirModuleIsNull(module))
+  if (!mlirModuleIsNull(module) && mlirModuleIsNull(model->module))
     mlirModuleDestroy(module);
   sambaTextFree(&record);
   sambaArenaDestroy(&arena);

@@ -6,10 +6,11 @@
 #include "pipeline/compile.h"
 #include "samba/compile.h"
 
-/* What a model is given as: one of trace, path and text. */
+/* What a model is given as: one of trace, module, path and text. */
 typedef struct SambaModel {
   SambaTrace *trace;
-  const char *path; /* .onnx, .mlir, .mlirbc */
+  MlirModule module; /* borrowed */
+  const char *path;  /* .onnx, .mlir, .mlirbc */
   SambaStringRef text;
 } SambaModel;
 

@@ -1,30 +1,34 @@
 """Compiles each public header alone, as C11 and as C++17, strictly.
 
-    check_headers.py SOURCE BUILD
+    check_headers.py LLVM_INCLUDE FOLDER...     (headers are FOLDER/samba/*)
 """
 import glob
+import os
 import re
 import shutil
 import subprocess
 import sys
 
-source, build = sys.argv[1:3]
-headers = sorted(glob.glob(source + "/*/include/samba/*.h"))
-headers += sorted(glob.glob(source + "/tools/*/include/samba/*.h"))
-folders = sorted({header[: header.rindex("/samba/")] for header in headers})
-folders.append(build + "/frontend/include")
+llvm, folders = sys.argv[1], sys.argv[2:]
+headers = sorted(header for folder in folders for header in glob.glob(folder + "/samba/*"))
 flags = ["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 flags += ["-I" + folder for folder in folders]
-own = {header[header.rindex("/samba/") + 1 :] for header in headers} | {"samba/builders.inc"}
+own = {"samba/" + os.path.basename(header) for header in headers}
 standard = {"stdbool.h", "stddef.h", "stdint.h", "string.h"}
 
 bad = []
 for header in headers:
-    name = header[header.rindex("/samba/") + 1 :]
+    name = "samba/" + os.path.basename(header)
     text = open(header, encoding="utf-8").read()
+    # What is for compilers on MLIR takes MLIR's headers, and no other header knows of it.
+    mlir = name == "samba/mlir.h" or name.endswith("passes.h.inc")
     for included in re.findall(r'#\s*include\s*["<]([^">]+)', text):
-        if included not in own | standard:
+        if included.startswith("mlir-c/") and mlir:
+            continue
+        if included not in own | standard or (not mlir and included == "samba/mlir.h"):
             bad.append("%s includes %s" % (header, included))
+    if not name.endswith(".h"):
+        continue
     for compiler, language, version in (
         ("clang-22", "c", "c11"),
         ("clang++-22", "c++", "c++17"),
@@ -35,9 +39,11 @@ for header in headers:
             continue
         for line in ('#include "%s"\n' % name, '#include "%s"\n#include "%s"\n' % (name, name)):
             command = [compiler, "-x", language, "-std=" + version] + flags + ["-"]
+            if mlir:
+                command[1:1] = ["-isystem", llvm]
             run = subprocess.run(command, input=line, capture_output=True, text=True)
             if run.returncode:
                 bad.append("%s as %s:\n%s" % (name, version, run.stderr))
-assert len(headers) >= 8, headers
+assert len(headers) >= 5, headers
 print("\n".join(bad) or "%d headers stand alone" % len(headers))
 sys.exit(1 if bad else 0)
