@@ -18,6 +18,9 @@ typedef struct SambaDeviceFunctions {
    * symbol's device_dtype. */
   SambaStatus (*write)(SambaDevice *device, uint32_t symbol, const void *data);
   SambaStatus (*read)(SambaDevice *device, uint32_t symbol, void *data);
+  /* Has anything written the symbol since the PEF was loaded: its initial data, a write, a launch?
+   */
+  bool (*is_written)(const SambaDevice *device, uint32_t symbol);
   /* Runs one call of the schedule. argins: one value (bits) per argin of the PEF. */
   SambaStatus (*launch)(SambaDevice *device, uint32_t call, const uint64_t *argins,
                         SambaDeviceActivity *out_activity);

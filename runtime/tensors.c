@@ -238,19 +238,31 @@ SambaStatus sambaTensorToDevice(SambaTensor *tensor, SambaSession *session) {
   return status;
 }
 
-/* A gradient that nothing has computed yet is a fault of the device; the host's stays then. */
+static bool isWritten(const SambaLoadedPef *loaded, uint32_t symbol) {
+  return loaded->device->functions->is_written(loaded->device, symbol);
+}
+
+SambaStatus sambaSessionIsWritten(const SambaSession *session, SambaStringRef name,
+                                  bool *out_written) {
+  uint32_t symbol;
+  SAMBA_RETURN_IF_ERROR(sambaSessionRequirePef(session));
+  SAMBA_RETURN_IF_ERROR(sambaFindSymbol(session->loaded, name, &symbol));
+  *out_written = isWritten(session->loaded, symbol);
+  return NULL;
+}
+
+/* The host's gradient stays where nothing has computed one yet. */
 static SambaStatus readGradient(SambaLoadedPef *loaded, uint32_t gradient, SambaTensor *tensor,
                                 bool in_place) {
+  if (!isWritten(loaded, gradient))
+    return NULL;
   SambaTensor *grad = sambaTensorGetGrad(tensor), *fresh = NULL;
   SambaStatus status =
       grad ? sambaReadTensor(loaded, gradient, grad, in_place) : readNew(loaded, gradient, &fresh);
   if (!status && fresh)
     status = sambaTensorSetGrad(tensor, fresh);
   sambaTensorRelease(fresh);
-  if (sambaStatusGetCode(status) != SAMBA_FAULT)
-    return status;
-  sambaStatusFree(status);
-  return NULL;
+  return status;
 }
 
 SambaStatus sambaTensorToHost(SambaTensor *tensor, SambaSession *session, bool in_place) {

@@ -361,6 +361,10 @@ SambaStatus sambaSimulatorRead(SambaSimulator *simulator, uint32_t symbol, void 
   return NULL;
 }
 
+bool sambaSimulatorIsWritten(const SambaSimulator *simulator, uint32_t symbol) {
+  return stateOf(simulator, symbol)->written != NULL;
+}
+
 /* Does the symbol's memory from the binding's offset on hold the formal? */
 static SambaStatus checkMemory(const SambaPefBinding *binding, const SambaPefSymbol *symbol,
                                const SambaFormal *formal, uint64_t *out_bytes) {

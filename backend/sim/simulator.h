@@ -38,6 +38,9 @@ SambaStatus sambaSimulatorLoad(SambaSimulator *simulator, const SambaPef *pef);
  * a fault. */
 SambaStatus sambaSimulatorWrite(SambaSimulator *simulator, uint32_t symbol, const void *data);
 SambaStatus sambaSimulatorRead(SambaSimulator *simulator, uint32_t symbol, void *data);
+/* Has the symbol's memory been written under a name of this symbol: by initial data, the host or a
+ * launch? What was written may be lost since, when another symbol took the memory. */
+bool sambaSimulatorIsWritten(const SambaSimulator *simulator, uint32_t symbol);
 /* Launches one call; argins: bits per argin of the PEF. out_report may be NULL. */
 SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t call, const uint64_t *argins,
                                  SambaCallReport *out_report);

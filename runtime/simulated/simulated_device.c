@@ -29,6 +29,10 @@ static SambaStatus readSymbol(SambaDevice *device, uint32_t symbol, void *data) 
   return sambaSimulatorRead(simulatorOf(device), symbol, data);
 }
 
+static bool isWritten(const SambaDevice *device, uint32_t symbol) {
+  return sambaSimulatorIsWritten(simulatorOf(device), symbol);
+}
+
 static void addUnits(const SambaSection *section, const SambaUnitActivity *units,
                      SambaDeviceActivity *activity) {
   for (uint32_t u = 0; u < section->unit_count; ++u) {
@@ -95,6 +99,7 @@ static void destroy(SambaDevice *device) {
 static const SambaDeviceFunctions functions = {.load = load,
                                                .write = writeSymbol,
                                                .read = readSymbol,
+                                               .is_written = isWritten,
                                                .launch = launch,
                                                .copy_peer = copyPeer,
                                                .now = now,

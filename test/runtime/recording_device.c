@@ -14,9 +14,10 @@ typedef struct {
 /* Appends an entry, or refuses what the test wants refused. */
 static SambaStatus record(RecordingDevice *self, Recorded entry) {
   sambaArrayAppend(&self->recording->entries, entry);
-  if (self->recording->entries.size == self->recording->fails_at)
-    return sambaStatusMake(SAMBA_IO, "the wire is cut");
-  return NULL;
+  if (self->recording->entries.size != self->recording->fails_at)
+    return NULL;
+  return self->recording->fails_as_fault ? sambaStatusMake(SAMBA_FAULT, "a bit has flipped")
+                                         : sambaStatusMake(SAMBA_IO, "the wire is cut");
 }
 
 static SambaStatus load(SambaDevice *device, const SambaPef *pef) {
@@ -42,6 +43,10 @@ static SambaStatus readSymbol(SambaDevice *device, uint32_t symbol, void *data) 
     return sambaStatusMake(SAMBA_FAULT, "nobody wrote symbol %u", symbol);
   memcpy(data, self->values[symbol], self->pef->symbols[symbol].bytes);
   return NULL;
+}
+
+static bool isWritten(const SambaDevice *device, uint32_t symbol) {
+  return ((const RecordingDevice *)device)->values[symbol] != NULL;
 }
 
 static SambaStatus launch(SambaDevice *device, uint32_t call, const uint64_t *argins,
@@ -87,6 +92,7 @@ static void destroy(SambaDevice *device) {
 static const SambaDeviceFunctions functions = {.load = load,
                                                .write = writeSymbol,
                                                .read = readSymbol,
+                                               .is_written = isWritten,
                                                .launch = launch,
                                                .copy_peer = copyPeer,
                                                .now = now,

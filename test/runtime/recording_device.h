@@ -24,6 +24,7 @@ typedef struct Recording {
   bool destroyed;
   /* The n-th load, write, read or launch is refused with the error "the wire is cut"; 0: none. */
   size_t fails_at;
+  bool fails_as_fault; /* and this is a fault: "a bit has flipped" */
 } Recording;
 
 /* A factory of devices that record into `recording`. Launching call c takes 100 + c cycles, c of

@@ -284,6 +284,9 @@ static void t101t102t103Both(void **state) {
   succeeded(sambaTensorCreateFromBuffer(&view, sambaStringRef("fc.weight"), &weight));
   succeeded(sambaTensorToDevice(weight, session)); /* it has no gradient yet: data alone */
   assert_int_equal(fixture->recording.entries.size, 2);
+  bool is_written = true;
+  succeeded(sambaSessionIsWritten(session, sambaStringRef("fc.weight__grad"), &is_written));
+  assert_false(is_written);
   succeeded(sambaTensorToHost(weight, session, true)); /* nor has the device */
   assert_null(sambaTensorGetGrad(weight));
 
@@ -304,6 +307,15 @@ static void t101t102t103Both(void **state) {
   assert_ptr_not_equal(sambaTensorGetDataPtr(weight), memory);
   assert_memory_equal(floatsOf(weight), ones, sizeof ones);
   assert_true(floatsOf(sambaTensorGetGrad(weight))[3] == 2);
+
+  /* A fault is one, also where a gradient may be missing. */
+  bool written = false;
+  succeeded(sambaSessionIsWritten(session, sambaStringRef("fc.weight__grad"), &written));
+  assert_true(written);
+  fixture->recording.fails_at = fixture->recording.entries.size + 2; /* the data, the gradient */
+  fixture->recording.fails_as_fault = true;
+  refusedWith(sambaTensorToHost(weight, session, false), "a bit has flipped");
+  fixture->recording.fails_at = 0;
 
   const void *pointer = sambaTensorGetDataPtr(weight);
   succeeded(sambaTensorCopyToDevice(weight, session, twos));

@@ -218,6 +218,11 @@ SAMBA_EXPORT SambaStatus sambaSessionSetInput(SambaSession *session, SambaString
                                               const void *data);
 /* Leaves out an input: it needs no value. False when a section reads it, or when it is no input. */
 SAMBA_EXPORT bool sambaSessionSkipInput(SambaSession *session, SambaStringRef name);
+/* Has anything written the tensor since the PEF was loaded: the PEF, the program or a run? Reading
+ * what nothing has written is a fault. */
+SAMBA_EXPORT SambaStatus sambaSessionIsWritten(const SambaSession *session, SambaStringRef name,
+                                               bool *out_written);
+
 /* ---- Values as tensors ----
  *
  * On the host a tensor has data and a gradient of its own; nothing goes over by itself. Names tell
