@@ -1,5 +1,5 @@
 /* Gradients of lazy tensors. */
-#include "test/libsamba/lazy_checks.h"
+#include "test/libsamba/checks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Compiling through the library: traces and text, to memory and to files. */
-#include "samba/samba.h"
+#include "test/libsamba/checks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,33 +8,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-static SambaContext *context;
-
-static int setUp(void **state) {
-  (void)state;
-  if (sambaContextCreate(&context))
-    return 1;
-  sambaContextSetTarget(context, "tiny");
-  return 0;
-}
-
-static int tearDown(void **state) {
-  (void)state;
-  sambaContextDestroy(context);
-  return 0;
-}
-
-static void fine(SambaStatus status) {
-  if (status)
-    fail_msg("unexpected error: %s", sambaStatusGetMessage(status));
-}
-
-static void expectError(SambaStatus status, const char *text) {
-  if (!status || !strstr(sambaStatusGetMessage(status), text))
-    fail_msg("the error is: %s\nexpected in it: %s", sambaStatusGetMessage(status), text);
-  sambaStatusFree(status);
-}
 
 /* y = relu(x * w') */
 static SambaTrace *traceLayer(void) {
@@ -244,5 +217,5 @@ int main(void) {
       cmocka_unit_test(s030KeepPrecision), cmocka_unit_test(testCallbacks),
       cmocka_unit_test(testText),          cmocka_unit_test(testErrors),
       cmocka_unit_test(testValues)};
-  return cmocka_run_group_tests_name("compile", tests, setUp, tearDown);
+  return cmocka_run_group_tests_name("compile", tests, makeContext, dropContext);
 }

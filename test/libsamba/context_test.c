@@ -1,5 +1,5 @@
 /* Contexts: seeds, parameters with data and without. */
-#include "test/libsamba/lazy_checks.h"
+#include "test/libsamba/checks.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Lazy tensors: what is computed, when, and how often. */
-#include "test/libsamba/lazy_checks.h"
+#include "test/libsamba/checks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Replace and assign. */
-#include "test/libsamba/lazy_checks.h"
+#include "test/libsamba/checks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

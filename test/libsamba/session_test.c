@@ -1,6 +1,6 @@
 /* Sessions through the library: a model is traced, compiled to memory, traced again and run; two
  * graphs share one PEF. */
-#include "samba/samba.h"
+#include "test/libsamba/checks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,34 +10,8 @@
 
 #include <cmocka.h>
 
-static SambaContext *context;
 static const SambaSimulatedDeviceOptions deviceOptions = {.threads = 1, .values_only = true};
 static const int64_t inputDims[] = {2, 3}, weightDims[] = {2, 3};
-
-static int setUp(void **state) {
-  (void)state;
-  if (sambaContextCreate(&context))
-    return 1;
-  sambaContextSetTarget(context, "tiny");
-  return 0;
-}
-
-static int tearDown(void **state) {
-  (void)state;
-  sambaContextDestroy(context);
-  return 0;
-}
-
-static void fine(SambaStatus status) {
-  if (status)
-    fail_msg("unexpected error: %s", sambaStatusGetMessage(status));
-}
-
-static void expectError(SambaStatus status, const char *text) {
-  if (!status || !strstr(sambaStatusGetMessage(status), text))
-    fail_msg("the error is: %s\nexpected in it: %s", sambaStatusGetMessage(status), text);
-  sambaStatusFree(status);
-}
 
 static SambaSession *newSession(void) {
   SambaSession *session;
@@ -264,5 +238,5 @@ int main(void) {
       cmocka_unit_test(g017g018WeightsFromOutside),
       cmocka_unit_test(s094TwoGraphs),
   };
-  return cmocka_run_group_tests(tests, setUp, tearDown);
+  return cmocka_run_group_tests(tests, makeContext, dropContext);
 }

@@ -1,6 +1,7 @@
-/* What the tests of lazy tensors share: tensors from numbers, numbers from tensors, statuses. */
-#ifndef SAMBA_TEST_LIBSAMBA_LAZY_CHECKS_H
-#define SAMBA_TEST_LIBSAMBA_LAZY_CHECKS_H
+/* What the tests of the library share: a context, tensors from numbers, numbers from tensors,
+ * statuses. */
+#ifndef SAMBA_TEST_LIBSAMBA_CHECKS_H
+#define SAMBA_TEST_LIBSAMBA_CHECKS_H
 
 #include "samba/samba.h"
 

@@ -1,5 +1,5 @@
-/* What the tests of lazy tensors share; see lazy_checks.h. */
-#include "test/libsamba/lazy_checks.h"
+/* What the tests of the library share; see checks.h. */
+#include "test/libsamba/checks.h"
 
 #include <math.h>
 #include <setjmp.h>
