@@ -62,6 +62,7 @@ SambaStringRef sambaTraceValueGetName(const SambaTraceValue *value) { return val
 SambaStringRef sambaTraceValueGetKind(const SambaTraceValue *value) { return value->kind; }
 SambaStringRef sambaTraceValueGetRegion(const SambaTraceValue *value) { return value->region; }
 bool sambaTraceValueGetRequiresGrad(const SambaTraceValue *value) { return value->requires_grad; }
+uint32_t sambaTraceValueGetId(const SambaTraceValue *value) { return value->id; }
 
 void sambaTraceFail(SambaTrace *trace, SambaStatus status) {
   if (trace->status)

@@ -1,7 +1,21 @@
-/* Comparison of trace records; see trace_record.h. */
+/* Trace records and their comparison; see trace_record.h. */
 #include "support/text/trace_record.h"
 
 #include "support/text/text.h"
+
+uint32_t sambaTraceRecordGetLineCount(const SambaTraceRecord *record) { return record->line_count; }
+
+const char *sambaTraceRecordGetLine(const SambaTraceRecord *record, uint32_t line) {
+  return record->lines[line];
+}
+
+const char *sambaTraceRecordGetLayer(const SambaTraceRecord *record, uint32_t line) {
+  return record->layers ? record->layers[line] : "";
+}
+
+const uint8_t *sambaTraceRecordGetDigest(const SambaTraceRecord *record) { return record->digest; }
+
+/* ---- Comparison ---- */
 
 static const char optimizer[] = "optimizer ";
 static const char loss[] = "loss ";

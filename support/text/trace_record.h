@@ -3,19 +3,16 @@
 #ifndef SAMBA_SUPPORT_TEXT_TRACE_RECORD_H
 #define SAMBA_SUPPORT_TEXT_TRACE_RECORD_H
 
+#include "samba/trace_record.h"
 #include "support/base/status.h"
 #include "support/text/string_ref.h"
 
-/* One line per argument, operator, result and optimizer, and a BLAKE3 digest of all lines, each
- * with its newline. Lines depend on operators, attributes, shapes, names, regions, data flow, and
- * on what is a loss or wants a gradient; not on locations, data of tensors or values of
- * hyperparameters. */
-typedef struct SambaTraceRecord {
+struct SambaTraceRecord {
   uint32_t line_count;
   const char *const *lines;
   const char *const *layers; /* per line: the user's layer, "" for none; NULL: not known */
-  uint8_t digest[32];
-} SambaTraceRecord;
+  uint8_t digest[SAMBA_TRACE_DIGEST_BYTES];
+};
 
 /* Compares a trace with the text of the one that was compiled: its lines, each with its newline.
  * The failure tells the first line that differs: what was expected, what was found, its layer.

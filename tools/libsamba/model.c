@@ -23,17 +23,23 @@ static void keepRecord(uint32_t line_count, const char *const *lines, const uint
     sambaTextFormat(text, "%s\n", lines[i]);
 }
 
+SambaStatus sambaModelImportOnnx(MlirContext context, const char *path,
+                                 const SambaCompileOptions *options,
+                                 SambaOnnxRecordCallback callback, void *user,
+                                 MlirModule *out_module) {
+  SambaOnnxImportOptions import = {.shapes = options->shapes,
+                                   .shape_count = options->shape_count,
+                                   .binds = options->binds,
+                                   .bind_count = options->bind_count,
+                                   .trains = options->training};
+  return sambaOnnxImportModel(context, path, &import, callback, user, out_module);
+}
+
 static SambaStatus loadFile(MlirContext context, const char *path,
                             const SambaCompileOptions *options, SambaText *record,
                             MlirModule *out_module) {
-  if (endsWith(path, ".onnx")) {
-    SambaOnnxImportOptions import = {.shapes = options->shapes,
-                                     .shape_count = options->shape_count,
-                                     .binds = options->binds,
-                                     .bind_count = options->bind_count,
-                                     .trains = options->training};
-    return sambaOnnxImportModel(context, path, &import, keepRecord, record, out_module);
-  }
+  if (endsWith(path, ".onnx"))
+    return sambaModelImportOnnx(context, path, options, keepRecord, record, out_module);
   if (!endsWith(path, ".mlir") && !endsWith(path, ".mlirbc"))
     return sambaStatusMake(SAMBA_UNSUPPORTED, "%s: a model ends in .onnx, .mlir or .mlirbc", path);
   if (options->shape_count || options->bind_count)

@@ -3,6 +3,7 @@
 #ifndef SAMBA_TOOLS_LIBSAMBA_MODEL_H
 #define SAMBA_TOOLS_LIBSAMBA_MODEL_H
 
+#include "frontend/onnx/onnx.h"
 #include "pipeline/compile.h"
 #include "samba/compile.h"
 
@@ -13,6 +14,12 @@ typedef struct SambaModel {
   const char *path;  /* .onnx, .mlir, .mlirbc */
   SambaStringRef text;
 } SambaModel;
+
+/* The module of an ONNX model as the options ask for it; the callback gets its record. */
+SambaStatus sambaModelImportOnnx(MlirContext context, const char *path,
+                                 const SambaCompileOptions *options,
+                                 SambaOnnxRecordCallback callback, void *user,
+                                 MlirModule *out_module);
 
 /* Compiles it. configure (may be NULL): see SambaModuleOptions. */
 SambaStatus sambaModelCompile(MlirContext context, const SambaModel *model,

@@ -17,6 +17,7 @@
 
 #include "samba/attribute.h"
 #include "samba/tensor.h"
+#include "samba/trace_record.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,6 +41,9 @@ SAMBA_EXPORT SambaStringRef sambaTraceValueGetName(const SambaTraceValue *value)
 SAMBA_EXPORT SambaStringRef sambaTraceValueGetKind(const SambaTraceValue *value);
 SAMBA_EXPORT SambaStringRef sambaTraceValueGetRegion(const SambaTraceValue *value);
 SAMBA_EXPORT bool sambaTraceValueGetRequiresGrad(const SambaTraceValue *value);
+/* Its number: arguments and results of operators count in order of creation. The record calls value
+ * 7 %7. */
+SAMBA_EXPORT uint32_t sambaTraceValueGetId(const SambaTraceValue *value);
 
 /* Operators created from now on belong to this layer: its name is their location and reaches every
  * report. NULL or "": none. `file` and `line` say where it comes from (NULL: unknown). */
@@ -132,9 +136,7 @@ SAMBA_EXPORT void sambaTraceOutput(SambaTrace *trace, const char *name, SambaTra
 SAMBA_EXPORT void sambaTraceResult(SambaTrace *trace, SambaStringRef name, const char *kind,
                                    SambaStringRef region, SambaTraceValue *tensor);
 
-/* What was traced, as text, to be compared with what a PEF was compiled from. Borrowed until the
- * trace changes. */
-typedef struct SambaTraceRecord SambaTraceRecord;
+/* What was traced so far, as text. Borrowed until the trace changes. */
 SAMBA_EXPORT const SambaTraceRecord *sambaTraceGetRecord(SambaTrace *trace);
 
 #ifdef __cplusplus

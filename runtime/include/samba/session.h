@@ -15,6 +15,7 @@
 
 #include "samba/base.h"
 #include "samba/tensor.h"
+#include "samba/trace_record.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -198,9 +199,6 @@ SAMBA_EXPORT const char *sambaSectionTypeName(SambaSectionType type);
 SAMBA_EXPORT bool sambaSectionTypeFromName(SambaStringRef name, SambaSectionType *out_type);
 /* The set of section types in the PEF; empty without one. */
 SAMBA_EXPORT uint32_t sambaSessionGetSectionTypes(const SambaSession *session);
-
-/* What was traced, as text (sambaTraceGetRecord). */
-typedef struct SambaTraceRecord SambaTraceRecord;
 
 /* Compares a model that was traced with the one that the PEF was compiled from; graph: its name in
  * the PEF, empty: the first. The failure tells the first line that differs. After a trace without

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most dimensions that a tensor of a graph has. */
-enum { SAMBA_MAX_RANK = 8 };
+/* The most dimensions that a tensor of a graph has, and the most results of an operator. */
+enum { SAMBA_MAX_RANK = 8, SAMBA_MAX_RESULTS = 8 };
 
 /* Element type and shape of a tensor in a graph. */
 typedef struct SambaTensorType {

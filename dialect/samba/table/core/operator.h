@@ -14,8 +14,6 @@
 #include "support/number/dtype.h"
 #include "support/text/string_ref.h"
 
-enum { SAMBA_MAX_RESULTS = 8 };
-
 struct SambaOperator;
 struct SambaExpansion;
 struct SambaGradientCall;

@@ -89,6 +89,14 @@ SAMBA_EXPORT SambaStatus sambaCompileFileToMemory(SambaContext *context, const c
                                                   const SambaCompileOptions *options,
                                                   SambaPefData *out_pef);
 
+/* What sambaCompileFile would record of an ONNX model, to be compared with a PEF. The options that
+ * matter are shapes, binds and training. */
+SAMBA_EXPORT SambaStatus sambaTraceRecordCreateFromFile(SambaContext *context, const char *model,
+                                                        const SambaCompileOptions *options,
+                                                        SambaTraceRecord **out_record);
+/* Of records that were created so; that of a trace belongs to the trace. NULL does nothing. */
+SAMBA_EXPORT void sambaTraceRecordDestroy(SambaTraceRecord *record);
+
 /* MLIR as text or bytecode. Paths in it are relative to the current folder. */
 SAMBA_EXPORT SambaStatus sambaCompileText(SambaContext *context, SambaStringRef module,
                                           const SambaCompileOptions *options, const char *path);
