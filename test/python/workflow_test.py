@@ -230,7 +230,8 @@ class ProgressTest(Case):
             f"p = samba.session.compile(m, (x,), name='p', output_folder={self.folder!r}); "
             "samba.session.run((x,), samba.utils.trace_graph(m, (x,), pef=p))"
         )
-        for choice, lines in (("1", ["tracing", "compiling", "run: "]), ("0", []), (None, [])):
+        parts = ["tracing", "finding sections (1 of 3)", "writing the PEF (3 of 3)", "run: "]
+        for choice, lines in (("1", parts), ("0", []), (None, [])):
             env = {k: v for k, v in os.environ.items() if k != "SAMBA_PROGRESS"}
             if choice is not None:
                 env["SAMBA_PROGRESS"] = choice

@@ -1,6 +1,5 @@
 /* The extension module `_samba`: contexts, traces, values and sessions for Python. The package
  * `samba` is written in Python above it. */
-#include "support/base/version.h"
 #include "tools/python/random.h"
 #include "tools/python/session.h"
 #include "tools/python/trace.h"
@@ -15,14 +14,14 @@ static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_samba
                                         .m_size = -1, .m_methods = functions};
 
 PyMODINIT_FUNC PyInit__samba(void) {
-  PyTypeObject *const types[] = {&sambaContextType, &sambaTraceType, &sambaValueType,
-                                 &sambaSessionType};
+  PyTypeObject *const types[] = {&sambaContextType, &sambaRecordType, &sambaTraceType,
+                                 &sambaValueType, &sambaSessionType};
   PyObject *module = PyModule_Create(&definition);
 
   for (size_t i = 0; i < sizeof types / sizeof *types && module; ++i)
     if (PyModule_AddType(module, types[i]))
       Py_CLEAR(module);
-  if (module && PyModule_AddStringConstant(module, "__version__", SAMBA_VERSION))
+  if (module && PyModule_AddStringConstant(module, "__version__", sambaGetVersion()))
     Py_CLEAR(module);
   return module;
 }

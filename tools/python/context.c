@@ -1,42 +1,46 @@
-/* Contexts for Python; see context.h. */
+/* Contexts and records for Python; see context.h. */
 #include "tools/python/context.h"
 
-#include "frontend/onnx/onnx.h"
-#include "support/file/path.h"
-#include "support/text/text.h"
-#include "tools/python/compile_options.h"
+#include "tools/python/compile.h"
 
-#include "mlir-c/Diagnostics.h"
+/* ---- Records ---- */
 
-#include <stdlib.h>
-#include <string.h>
+PyObject *sambaRecordToPython(const SambaTraceRecord *record) {
+  PyObject *lines = PyList_New(0), *text = NULL;
+  for (uint32_t i = 0; i < sambaTraceRecordGetLineCount(record) && lines; ++i) {
+    PyObject *line = sambaTextToPython(sambaStringRef(sambaTraceRecordGetLine(record, i)));
+    if (!line || PyList_Append(lines, line))
+      Py_CLEAR(lines);
+    Py_XDECREF(line);
+  }
 
-typedef struct {
-  char *data;
-  size_t size;
-} Piece;
-
-static void appendPiece(MlirStringRef piece, void *user) {
-  Piece *text = user;
-  text->data = sambaReallocate(text->data, text->size + piece.length + 1, 1);
-  memcpy(text->data + text->size, piece.data, piece.length);
-  text->size += piece.length;
-  text->data[text->size] = 0;
+  PyObject *newline = lines ? PyUnicode_FromString("\n") : NULL;
+  PyObject *end = newline ? PyUnicode_FromString("") : NULL;
+  if (end && !PyList_Append(lines, end))
+    text = PyUnicode_Join(newline, lines);
+  Py_XDECREF(end);
+  Py_XDECREF(newline);
+  Py_XDECREF(lines);
+  return text;
 }
 
-static MlirLogicalResult collect(MlirDiagnostic diagnostic, void *user) {
-  static const char *const names[] = {"error", "warning", "note", "remark"};
-  SambaContextObject *self = user;
-  Piece piece = {0};
-  appendPiece((MlirStringRef){"", 0}, &piece);
-  mlirDiagnosticPrint(diagnostic, appendPiece, &piece);
-
-  pthread_mutex_lock(&self->lock);
-  SambaDiagnosticText text = {names[mlirDiagnosticGetSeverity(diagnostic)], piece.data};
-  sambaArrayAppend(&self->diagnostics, text);
-  pthread_mutex_unlock(&self->lock);
-  return mlirLogicalResultSuccess();
+static void freeRecord(PyObject *object) {
+  sambaTraceRecordDestroy(((SambaRecordObject *)object)->record);
+  PyObject_Free(object);
 }
+
+static PyObject *showRecord(PyObject *self) {
+  return sambaRecordToPython(((SambaRecordObject *)self)->record);
+}
+
+PyTypeObject sambaRecordType = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "_samba.Record",
+                                .tp_basicsize = sizeof(SambaRecordObject),
+                                .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                .tp_doc = "The trace record of a model file; str() is its text.",
+                                .tp_dealloc = freeRecord,
+                                .tp_str = showRecord};
+
+/* ---- Contexts ---- */
 
 static PyObject *makeContext(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
   static char *names[] = {NULL};
@@ -45,106 +49,53 @@ static PyObject *makeContext(PyTypeObject *type, PyObject *arguments, PyObject *
   SambaContextObject *self = (SambaContextObject *)type->tp_alloc(type, 0);
   if (!self)
     return NULL;
-  pthread_mutex_init(&self->lock, NULL);
-  self->context = sambaCompilerContextCreate();
-  mlirContextAttachDiagnosticHandler(self->context, collect, self, NULL);
-  return (PyObject *)self;
+  SambaStatus status = sambaContextCreate(&self->context);
+  if (!status)
+    return (PyObject *)self;
+  Py_DECREF(self);
+  return sambaRaise(status);
 }
 
 static void freeContext(PyObject *object) {
-  SambaContextObject *self = (SambaContextObject *)object;
-  mlirContextDestroy(self->context);
-  for (size_t i = 0; i < self->diagnostics.size; ++i)
-    free(self->diagnostics.data[i].text);
-  sambaArrayFree(&self->diagnostics);
-  pthread_mutex_destroy(&self->lock);
+  sambaContextDestroy(((SambaContextObject *)object)->context);
   Py_TYPE(object)->tp_free(object);
 }
 
-static PyObject *takeDiagnostics(PyObject *object, PyObject *ignored) {
-  SambaContextObject *self = (SambaContextObject *)object;
-  PyObject *list = PyList_New(0);
-  (void)ignored;
-  for (size_t i = 0; i < self->diagnostics.size; ++i) {
-    SambaDiagnosticText *text = &self->diagnostics.data[i];
-    PyObject *pair = list ? Py_BuildValue("(ss)", text->severity, text->text) : NULL;
-    if (pair && PyList_Append(list, pair))
-      Py_CLEAR(list);
-    Py_XDECREF(pair);
-    free(text->text);
-  }
-  self->diagnostics.size = 0;
-  return list;
-}
-
-/* ---- ONNX ---- */
-
-static void keepRecord(uint32_t line_count, const char *const *lines, const uint8_t digest[32],
-                       void *user) {
-  (void)digest;
-  for (uint32_t i = 0; i < line_count; ++i)
-    sambaTextFormat(user, "%s\n", lines[i]);
-}
-
-/* onnx_record(model): what a trace of it would have recorded */
-static PyObject *recordOnnx(PyObject *object, PyObject *argument) {
+/* record(model): what a trace of the file would have recorded */
+static PyObject *recordFile(PyObject *object, PyObject *argument) {
   const char *path = PyUnicode_AsUTF8(argument);
-  SambaText record = {0};
-  MlirModule module = {NULL};
+  SambaTraceRecord *record;
   if (!path)
     return NULL;
-
-  SambaStatus status = sambaOnnxImportModel(((SambaContextObject *)object)->context, path, NULL,
-                                            keepRecord, &record, &module);
-  if (!mlirModuleIsNull(module))
-    mlirModuleDestroy(module);
-  PyObject *text = status ? NULL : sambaTextToPython(sambaTextRef(&record));
-  sambaTextFree(&record);
-  return status ? sambaRaise(status) : text;
+  SambaStatus status =
+      sambaTraceRecordCreateFromFile(((SambaContextObject *)object)->context, path, NULL, &record);
+  if (status)
+    return sambaRaise(status);
+  SambaRecordObject *self = PyObject_New(SambaRecordObject, &sambaRecordType);
+  if (self)
+    self->record = record;
+  else
+    sambaTraceRecordDestroy(record);
+  return (PyObject *)self;
 }
 
-/* compile_onnx(model, path, options, notes) */
-static PyObject *compileOnnx(PyObject *object, PyObject *arguments) {
-  const char *model, *path;
-  PyObject *dict, *notes;
-  SambaModuleOptions options = {0};
-  if (!PyArg_ParseTuple(arguments, "ssO!O!", &model, &path, &PyDict_Type, &dict, &PyDict_Type,
-                        &notes) ||
-      !sambaReadPipeline(dict, &options.pipeline))
-    return NULL;
-  SambaCompileNote *list = sambaReadNotes(notes, &options.note_count);
-  if (!list)
-    return NULL;
-
-  SambaText record = {0};
-  SambaArena arena = {0};
-  MlirModule module = {NULL};
-  SambaStatus status;
-  Py_BEGIN_ALLOW_THREADS;
-  status = sambaOnnxImportModel(((SambaContextObject *)object)->context, model, NULL, keepRecord,
-                                &record, &module);
-  options.notes = list;
-  options.trace = record.data;
-  options.trace_size = record.size;
-  options.folder = "";
-  options.data_folder = sambaStringRefCopy(&arena, sambaPathFolder(model)).data;
-  options.model = model;
-  if (!status)
-    status = sambaCompileModule(module, &options, &(SambaCompileOutput){.path = path});
-  if (!mlirModuleIsNull(module))
-    mlirModuleDestroy(module);
-  sambaTextFree(&record);
-  sambaArenaDestroy(&arena);
-  free(list);
-  Py_END_ALLOW_THREADS;
-  return sambaAnswerStatus(status);
+/* compile(model, path, options, notes) */
+static PyObject *compileFile(PyObject *object, PyObject *arguments) {
+  const char *model =
+      PyTuple_GET_SIZE(arguments) ? PyUnicode_AsUTF8(PyTuple_GET_ITEM(arguments, 0)) : NULL;
+  PyObject *others = PyTuple_GetSlice(arguments, 1, PyTuple_GET_SIZE(arguments));
+  PyObject *result = NULL;
+  if (model && others)
+    result = sambaCompileForPython(((SambaContextObject *)object)->context, NULL, model, others);
+  else if (!PyErr_Occurred())
+    PyErr_SetString(PyExc_TypeError, "compile() needs a model, a path, options and notes");
+  Py_XDECREF(others);
+  return result;
 }
 
 static PyMethodDef contextMethods[] = {
-    {"diagnostics", takeDiagnostics, METH_NOARGS,
-     "What the compiler said since the last call: pairs of severity and text."},
-    {"onnx_record", recordOnnx, METH_O, "onnx_record(model): the trace record of an ONNX file"},
-    {"compile_onnx", compileOnnx, METH_VARARGS, "compile_onnx(model, path, options, notes)"},
+    {"record", recordFile, METH_O, "record(model): the trace record of an ONNX file"},
+    {"compile", compileFile, METH_VARARGS, "compile(model, path, options, notes): of a file"},
     {0}};
 
 PyTypeObject sambaContextType = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "_samba.Context",

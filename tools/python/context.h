@@ -1,23 +1,21 @@
-/* Contexts for Python: what traces and compilations live in, and what the compiler says. */
+/* Contexts for Python: what traces and compilations live in. Trace records, too. */
 #ifndef SAMBA_TOOLS_PYTHON_CONTEXT_H
 #define SAMBA_TOOLS_PYTHON_CONTEXT_H
 
-#include "support/base/memory.h"
 #include "tools/python/convert.h"
 
-#include <pthread.h>
-
-typedef struct SambaDiagnosticText {
-  const char *severity;
-  char *text; /* owned */
-} SambaDiagnosticText;
-
 typedef struct SambaContextObject {
-  PyObject_HEAD MlirContext context;
-  pthread_mutex_t lock; /* of the list: passes run on several threads */
-  SAMBA_ARRAY(SambaDiagnosticText) diagnostics;
+  PyObject_HEAD SambaContext *context;
 } SambaContextObject;
 
-extern PyTypeObject sambaContextType;
+/* The record of a model file. */
+typedef struct SambaRecordObject {
+  PyObject_HEAD SambaTraceRecord *record;
+} SambaRecordObject;
+
+extern PyTypeObject sambaContextType, sambaRecordType;
+
+/* The lines of a record, each with its newline. */
+PyObject *sambaRecordToPython(const SambaTraceRecord *record);
 
 #endif

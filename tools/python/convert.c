@@ -32,8 +32,10 @@ bool sambaReadDType(PyObject *object, SambaDType *out_dtype) {
   const char *name = PyUnicode_AsUTF8AndSize(object, &size);
   if (!name)
     return false;
-  *out_dtype = sambaDTypeFromName(name, (uint64_t)size);
-  if (*out_dtype != SAMBA_DTYPE_COUNT)
+  SambaStatus status = sambaDTypeParse((SambaStringRef){name, (size_t)size}, out_dtype);
+  bool found = !status && *out_dtype < SAMBA_DTYPE_COUNT;
+  sambaStatusFree(status);
+  if (found)
     return true;
   PyErr_Format(PyExc_ValueError, "there is no dtype '%s' on the device", name);
   return false;

@@ -8,7 +8,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "frontend/trace/value.h"
+#include "samba/samba.h"
 
 /* Sets the exception of the status, which is freed: ValueError, NotImplementedError, OSError or
  * RuntimeError by its code. Returns NULL. */

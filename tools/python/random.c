@@ -2,8 +2,6 @@
  * same name and seed has in C. */
 #include "tools/python/random.h"
 
-#include "samba/tensor.h"
-
 typedef struct {
   unsigned long long data;
   SambaTensorType type;

@@ -4,8 +4,6 @@
 
 #include "tools/python/convert.h"
 
-#include "samba/session.h"
-
 /* A new dict: sums over all calls, the machine, and a dict for each section that ran. */
 PyObject *sambaReportToPython(const SambaSession *session);
 

@@ -1,7 +1,6 @@
 /* Sessions for Python: a PEF on the simulated device. */
 #include "tools/python/session.h"
 
-#include "samba/session.h"
 #include "tools/python/report.h"
 #include "tools/python/trace.h"
 
@@ -206,7 +205,9 @@ static bool readHyperparameters(PyObject *dict, Request *request) {
   Py_ssize_t at = 0;
   uint32_t count = 0;
   request->hyperparameters =
-      sambaAllocateZeroed((size_t)PyDict_Size(dict) + 1, sizeof *request->hyperparameters);
+      PyMem_Calloc((size_t)PyDict_Size(dict) + 1, sizeof *request->hyperparameters);
+  if (!request->hyperparameters)
+    return PyErr_NoMemory() != NULL;
   while (PyDict_Next(dict, &at, &key, &object)) {
     Py_ssize_t size;
     const char *name = PyUnicode_AsUTF8AndSize(key, &size);
@@ -265,7 +266,7 @@ static PyObject *runSections(PyObject *self, PyObject *arguments) {
     status = sambaSessionRun(session, &request.options, NULL, NULL);
     Py_END_ALLOW_THREADS;
   }
-  free(request.hyperparameters);
+  PyMem_Free(request.hyperparameters);
   return fine ? sambaAnswerStatus(status) : NULL;
 }
 
@@ -276,7 +277,7 @@ static PyObject *checkRun(PyObject *self, PyObject *arguments) {
   if (!session)
     return NULL;
   bool fine = readRequest(arguments, &request);
-  free(request.hyperparameters);
+  PyMem_Free(request.hyperparameters);
   if (!fine)
     return NULL;
 
@@ -291,40 +292,36 @@ static PyObject *checkRun(PyObject *self, PyObject *arguments) {
   return sambaTextToPython(missing.name);
 }
 
+/* is_written(name): has the tensor a value on the device? */
+static PyObject *isWritten(PyObject *self, PyObject *argument) {
+  const char *name = PyUnicode_AsUTF8(argument);
+  SambaSession *session = name ? openSession(self) : NULL;
+  bool written;
+  if (!session)
+    return NULL;
+  SambaStatus status = sambaSessionIsWritten(session, sambaStringRef(name), &written);
+  return status ? sambaRaise(status) : PyBool_FromLong(written);
+}
+
 static PyObject *skipInput(PyObject *self, PyObject *argument) {
   const char *name = PyUnicode_AsUTF8(argument);
   SambaSession *session = name ? openSession(self) : NULL;
   return session ? PyBool_FromLong(sambaSessionSkipInput(session, sambaStringRef(name))) : NULL;
 }
 
-/* check_record(text): is it the record of what the PEF was made from? */
-static PyObject *checkRecord(PyObject *self, PyObject *argument) {
-  Py_ssize_t size, count = 0;
-  const char *text = PyUnicode_AsUTF8AndSize(argument, &size);
-  SambaSession *session = text ? openSession(self) : NULL;
+/* check_trace(trace or record): is it that of what the PEF was made from? */
+static PyObject *checkTrace(PyObject *self, PyObject *argument) {
+  const SambaTraceRecord *record;
+  if (PyObject_TypeCheck(argument, &sambaRecordType))
+    record = ((SambaRecordObject *)argument)->record;
+  else if (PyObject_TypeCheck(argument, &sambaTraceType))
+    record = sambaTraceGetRecord(((SambaTraceObject *)argument)->trace);
+  else
+    return PyErr_Format(PyExc_TypeError, "%R is no trace and no record", argument);
+  SambaSession *session = openSession(self);
   if (!session)
     return NULL;
-
-  char *copy = sambaAllocate((size_t)size + 1);
-  memcpy(copy, text, (size_t)size + 1);
-  const char **lines = sambaAllocateZeroed((size_t)size + 1, sizeof *lines);
-  for (char *line = copy, *end; (end = strchr(line, '\n')); line = end + 1) {
-    *end = 0;
-    lines[count++] = line;
-  }
-  SambaTraceRecord record = {.line_count = (uint32_t)count, .lines = lines};
-  SambaStatus status = sambaSessionCheckTrace(session, (SambaStringRef){0}, &record);
-  free(lines);
-  free(copy);
-  return sambaAnswerStatus(status);
-}
-
-static PyObject *checkTrace(PyObject *self, PyObject *argument) {
-  SambaSession *session = openSession(self);
-  if (!session || !PyObject_TypeCheck(argument, &sambaTraceType))
-    return session ? PyErr_Format(PyExc_TypeError, "%R is no trace", argument) : NULL;
-  SambaTraceRecord record = *sambaTraceGetRecord(((SambaTraceObject *)argument)->trace);
-  return sambaAnswerStatus(sambaSessionCheckTrace(session, (SambaStringRef){0}, &record));
+  return sambaAnswerStatus(sambaSessionCheckTrace(session, (SambaStringRef){0}, record));
 }
 
 /* ---- What the PEF has ---- */
@@ -433,13 +430,14 @@ static PyMethodDef sessionMethods[] = {
     {"tensors", listTensors, METH_NOARGS, "what the PEF says of all tensors, in its order"},
     {"write", writeTensor, METH_VARARGS, "write(name, dtype, shape, data)"},
     {"read", readTensor, METH_VARARGS, "read(name, data, bytes)"},
+    {"is_written", isWritten, METH_O, "is_written(name): has anything written the tensor?"},
     {"run", runSections, METH_VARARGS,
      "run(section_ids, section_types, from, until, graph, hyperparameters, evaluate)"},
     {"check", checkRun, METH_VARARGS,
      "check(...): refuses what run refuses of the order; the first input without a value, or None"},
     {"skip_input", skipInput, METH_O, "skip_input(name): false when a section reads it"},
-    {"check_trace", checkTrace, METH_O, "check_trace(trace): is it what the PEF was made from?"},
-    {"check_record", checkRecord, METH_O, "check_record(text): the same for a record as text"},
+    {"check_trace", checkTrace, METH_O,
+     "check_trace(trace or record): is it that of what the PEF was made from?"},
     {"argins", listArgins, METH_NOARGS, "the hyperparameters, in the order of the PEF"},
     {"sections", listSections, METH_NOARGS, "name and type of each section"},
     {"calls", listCalls, METH_NOARGS, "the section of each call of the schedule"},

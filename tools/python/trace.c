@@ -1,14 +1,7 @@
 /* Traces and their values for Python; see trace.h. */
 #include "tools/python/trace.h"
 
-#include "dialect/samba/table/registry/registry.h"
-#include "frontend/trace/trace.h"
-#include "pipeline/compile.h"
-#include "samba/training.h"
-#include "support/text/text.h"
-#include "tools/python/compile_options.h"
-
-#include <stdlib.h>
+#include "tools/python/compile.h"
 
 enum { mostOperands = 256, mostAttributes = 12, mostNumbers = 64 };
 
@@ -35,42 +28,48 @@ static void freeValue(PyObject *object) {
   PyObject_Free(object);
 }
 
+static const SambaTraceValue *valueOf(PyObject *self) { return ((SambaValueObject *)self)->value; }
+
 static PyObject *getDType(PyObject *self, void *closure) {
   (void)closure;
-  return PyUnicode_FromString(sambaDTypeName(((SambaValueObject *)self)->value->type.dtype));
+  return PyUnicode_FromString(sambaDTypeName(sambaTraceValueGetDType(valueOf(self))));
 }
 
 static PyObject *getShape(PyObject *self, void *closure) {
-  const SambaTensorType *type = &((SambaValueObject *)self)->value->type;
   (void)closure;
-  return sambaIntsToTuple(type->rank, type->dims);
+  return sambaIntsToTuple(sambaTraceValueGetRank(valueOf(self)),
+                          sambaTraceValueGetDims(valueOf(self)));
 }
 
 static PyObject *getName(PyObject *self, void *closure) {
   (void)closure;
-  return sambaTextToPython(((SambaValueObject *)self)->value->name);
+  return sambaTextToPython(sambaTraceValueGetName(valueOf(self)));
 }
 
 static PyObject *getKind(PyObject *self, void *closure) {
   (void)closure;
-  return sambaTextToPython(((SambaValueObject *)self)->value->kind);
+  return sambaTextToPython(sambaTraceValueGetKind(valueOf(self)));
 }
 
 static PyObject *getRequiresGrad(PyObject *self, void *closure) {
   (void)closure;
-  return PyBool_FromLong(((SambaValueObject *)self)->value->requires_grad);
+  return PyBool_FromLong(sambaTraceValueGetRequiresGrad(valueOf(self)));
 }
 
 static PyObject *getId(PyObject *self, void *closure) {
   (void)closure;
-  return PyLong_FromUnsignedLong(((SambaValueObject *)self)->value->id);
+  return PyLong_FromUnsignedLong(sambaTraceValueGetId(valueOf(self)));
 }
 
 static PyObject *showValue(PyObject *self) {
-  char type[160];
-  const SambaTraceValue *value = ((SambaValueObject *)self)->value;
-  return PyUnicode_FromFormat("<value %%%u : %s>", value->id,
-                              sambaTensorTypeFormat(&value->type, type));
+  PyObject *shape = getShape(self, NULL);
+  if (!shape)
+    return NULL;
+  PyObject *text =
+      PyUnicode_FromFormat("<value %%%u : %s %S>", sambaTraceValueGetId(valueOf(self)),
+                           sambaDTypeName(sambaTraceValueGetDType(valueOf(self))), shape);
+  Py_DECREF(shape);
+  return text;
 }
 
 static PyGetSetDef valueFields[] = {
@@ -116,7 +115,7 @@ static bool readReals(PyObject *object, double *values, size_t *out_count) {
 }
 
 /* Converts the object to what the operator's row says of the attribute. */
-static bool readAttribute(const SambaAttributeRow *row, PyObject *object, Attributes *list) {
+static bool readAttribute(const SambaAttributeInfo *row, PyObject *object, Attributes *list) {
   SambaAttribute *attribute = &list->attributes[list->count];
   size_t count;
   *attribute = (SambaAttribute){.name = sambaStringRef(row->name), .kind = row->kind};
@@ -159,7 +158,7 @@ static bool readAttribute(const SambaAttributeRow *row, PyObject *object, Attrib
 }
 
 /* The attributes of a dict; those that are None are left out. */
-static bool readAttributes(const SambaOperator *operator, PyObject *dict, Attributes *list) {
+static bool readAttributes(const SambaOperatorInfo *info, PyObject *dict, Attributes *list) {
   PyObject *key, *object;
   Py_ssize_t at = 0;
   list->count = 0;
@@ -170,12 +169,13 @@ static bool readAttributes(const SambaOperator *operator, PyObject *dict, Attrib
       return false;
     if (object == Py_None)
       continue;
-    const SambaAttributeRow *row = sambaOperatorAttribute(operator, sambaStringRef(name));
-    if (!row || list->count == mostAttributes) {
-      PyErr_Format(PyExc_TypeError, "operator %s has no attribute '%s'", operator->name, name);
+    SambaAttributeInfo row;
+    if (!sambaOperatorGetAttribute(info, sambaStringRef(name), &row) ||
+        list->count == mostAttributes) {
+      PyErr_Format(PyExc_TypeError, "operator %s has no attribute '%s'", info->name, name);
       return false;
     }
-    if (!readAttribute(row, object, list))
+    if (!readAttribute(&row, object, list))
       return false;
   }
   return true;
@@ -197,7 +197,7 @@ static PyObject *makeTrace(PyTypeObject *type, PyObject *arguments, PyObject *ke
     return NULL;
   Py_INCREF(context);
   self->context = context;
-  self->trace = sambaTraceCreateInContext(context->context, name);
+  self->trace = sambaTraceCreate(context->context, name);
   return (PyObject *)self;
 }
 
@@ -260,27 +260,39 @@ static PyObject *addConstant(PyObject *self, PyObject *arguments) {
                                                 (const void *)(uintptr_t)data, false));
 }
 
+/* A number as an element of that type, in a tensor of rank 0; NULL with an exception set. */
+static SambaTensor *readNumber(SambaDType dtype, PyObject *number) {
+  SambaScalar scalar;
+  SambaTensor *tensor = NULL;
+  int overflow = 0;
+  if (sambaDTypeIsFloatingPoint(dtype) || PyFloat_Check(number))
+    scalar = sambaScalarFloat(PyFloat_AsDouble(number));
+  else /* 64 bits of an integer are more than a double holds */
+    scalar = sambaScalarInt(PyLong_AsLongLongAndOverflow(number, &overflow));
+  if (PyErr_Occurred())
+    return NULL;
+  SambaStatus status = sambaTensorCreateFull(dtype, 0, NULL, scalar, (SambaStringRef){0}, &tensor);
+  if (status)
+    sambaRaise(status);
+  return tensor;
+}
+
 /* scalar(dtype, value, shape=()): one number, in every element */
 static PyObject *addScalar(PyObject *self, PyObject *arguments) {
   PyObject *dtype, *shape = NULL, *number;
   SambaTensorType type = {0};
-  uint64_t bits;
-
   if (!PyArg_ParseTuple(arguments, "OO|O", &dtype, &number, &shape))
     return NULL;
   if (shape ? !sambaReadType(dtype, shape, &type) : !sambaReadDType(dtype, &type.dtype))
     return NULL;
-  if (sambaDTypeIsFloat(type.dtype) || PyFloat_Check(number)) {
-    bits = sambaDTypeBitsOfNumber(type.dtype, PyFloat_AsDouble(number));
-  } else { /* 64 bits of an integer are more than a double holds */
-    int overflow = 0;
-    bits = (uint64_t)PyLong_AsLongLongAndOverflow(number, &overflow);
-    if (type.dtype == SAMBA_DTYPE_I1)
-      bits = bits != 0 || overflow;
-  }
-  if (PyErr_Occurred())
+  SambaTensor *element = readNumber(type.dtype, number);
+  if (!element)
     return NULL;
-  return wrap(traceOf(self), sambaTraceConstant(traceOf(self)->trace, &type, &bits, true));
+
+  PyObject *value = wrap(traceOf(self), sambaTraceConstant(traceOf(self)->trace, &type,
+                                                           sambaTensorGetDataPtr(element), true));
+  sambaTensorRelease(element);
+  return value;
 }
 
 /* The values of a sequence; false with an exception set. */
@@ -317,23 +329,21 @@ static PyObject *callOperator(PyObject *self, PyObject *arguments) {
   uint32_t count;
   if (!PyArg_ParseTuple(arguments, "sO|O", &name, &operands, &dict))
     return NULL;
-  const SambaOperator *operator = sambaOperatorFind(sambaStringRef(name));
-  if (!operator)
+  SambaOperatorInfo info;
+  if (!sambaOperatorGetInfo(sambaStringRef(name), &info))
     return PyErr_Format(PyExc_NotImplementedError, "there is no operator '%s'", name);
-  if (!readAttributes(operator, dict, &list) ||
-      !readValues(traceOf(self), operands, values, &count))
+  if (!readAttributes(&info, dict, &list) || !readValues(traceOf(self), operands, values, &count))
     return NULL;
 
   SambaStatus status = sambaTraceOperator(traceOf(self)->trace, name, count, values, list.count,
                                           list.attributes, results);
   if (status)
     return sambaRaise(status);
-  uint32_t result_count = sambaOperatorResults(operator);
-  if (result_count == 1)
+  if (info.result_count == 1)
     return wrap(traceOf(self), results[0]);
 
-  PyObject *tuple = PyTuple_New(result_count);
-  for (uint32_t i = 0; i < result_count && tuple; ++i)
+  PyObject *tuple = PyTuple_New(info.result_count);
+  for (uint32_t i = 0; i < info.result_count && tuple; ++i)
     PyTuple_SET_ITEM(tuple, i, wrap(traceOf(self), results[i]));
   return tuple;
 }
@@ -408,7 +418,9 @@ static PyObject *addOptimizer(PyObject *self, PyObject *arguments) {
   if (size < 0)
     return NULL;
 
-  SambaTraceValue **values = sambaAllocateZeroed((size_t)size + 1, sizeof *values);
+  SambaTraceValue **values = PyMem_Calloc((size_t)size + 1, sizeof(SambaTraceValue *));
+  if (!values)
+    return PyErr_NoMemory();
   bool fine = true;
   for (Py_ssize_t i = 0; i < size && fine; ++i) {
     PyObject *item = PySequence_GetItem(weights, i);
@@ -423,7 +435,7 @@ static PyObject *addOptimizer(PyObject *self, PyObject *arguments) {
     sambaTraceAddParameterGroup(traceOf(self)->trace, settings, prefix, (uint32_t)size, values);
   else if (fine)
     sambaTraceAddOptimizer(traceOf(self)->trace, settings, prefix, (uint32_t)size, values);
-  free(values);
+  PyMem_Free(values);
   return fine ? answerTrace(self) : NULL;
 }
 
@@ -433,55 +445,15 @@ static PyObject *accumulate(PyObject *self, PyObject *ignored) {
   Py_RETURN_NONE;
 }
 
-static void recordText(SambaTraceObject *self, SambaText *text) {
-  SambaTraceRecord record = *sambaTraceGetRecord(self->trace);
-  for (uint32_t i = 0; i < record.line_count; ++i)
-    sambaTextFormat(text, "%s\n", record.lines[i]);
-}
-
 static PyObject *getRecord(PyObject *self, PyObject *ignored) {
-  SambaText text = {0};
   (void)ignored;
-  recordText(traceOf(self), &text);
-  PyObject *result =
-      PyUnicode_DecodeUTF8(text.data ? text.data : "", (Py_ssize_t)text.size, "replace");
-  sambaTextFree(&text);
-  return result;
+  return sambaRecordToPython(sambaTraceGetRecord(traceOf(self)->trace));
 }
 
-/* compile(path, options, notes, explain=False): ends the trace and writes the PEF. */
+/* compile(path, options, notes): ends the trace and writes the PEF. */
 static PyObject *compile(PyObject *object, PyObject *arguments) {
   SambaTraceObject *self = traceOf(object);
-  const char *path;
-  PyObject *dict, *notes;
-  int explain = 0;
-  SambaModuleOptions options = {0};
-  if (!PyArg_ParseTuple(arguments, "sO!O!|p", &path, &PyDict_Type, &dict, &PyDict_Type, &notes,
-                        &explain) ||
-      !sambaReadPipeline(dict, &options.pipeline))
-    return NULL;
-  SambaCompileNote *list = sambaReadNotes(notes, &options.note_count);
-  if (!list)
-    return NULL;
-
-  SambaText record = {0};
-  MlirModule module = {NULL};
-  SambaStatus status;
-  Py_BEGIN_ALLOW_THREADS;
-  recordText(self, &record);
-  options.trace = record.data;
-  options.trace_size = record.size;
-  options.explain = explain;
-  options.notes = list;
-  status = sambaTraceFinish(self->trace, &module);
-  if (!status)
-    status = sambaCompileModule(module, &options, &(SambaCompileOutput){.path = path});
-  if (!mlirModuleIsNull(module))
-    mlirModuleDestroy(module);
-  sambaTextFree(&record);
-  free(list);
-  Py_END_ALLOW_THREADS;
-  return sambaAnswerStatus(status);
+  return sambaCompileForPython(self->context->context, self->trace, NULL, arguments);
 }
 
 static PyMethodDef traceMethods[] = {
@@ -501,7 +473,7 @@ static PyMethodDef traceMethods[] = {
     {"optimizer", addOptimizer, METH_VARARGS, "optimizer(settings, prefix, weights, joins=False)"},
     {"accumulate_gradients", accumulate, METH_NOARGS, "gradients are summed until ZEROGRAD"},
     {"record", getRecord, METH_NOARGS, "what was traced, as text"},
-    {"compile", compile, METH_VARARGS, "compile(path, options, notes, explain=False)"},
+    {"compile", compile, METH_VARARGS, "compile(path, options, notes)"},
     {0}};
 
 PyTypeObject sambaTraceType = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "_samba.Trace",

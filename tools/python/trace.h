@@ -2,7 +2,6 @@
 #ifndef SAMBA_TOOLS_PYTHON_TRACE_H
 #define SAMBA_TOOLS_PYTHON_TRACE_H
 
-#include "frontend/trace/trace.h"
 #include "tools/python/context.h"
 
 typedef struct SambaTraceObject {

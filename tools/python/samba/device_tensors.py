@@ -59,12 +59,7 @@ class DeviceTensors:
 
     def _read_written(self, name):
         """The device's values; None when nothing has written them yet."""
-        try:
-            return self._read(name)
-        except RuntimeError as error:
-            if "never-written" not in str(error):
-                raise
-            return None
+        return self._read(name) if self._device.is_written(name) else None
 
     def read_tensor(self, name):
         result = self._read(name)

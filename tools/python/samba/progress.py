@@ -34,6 +34,11 @@ class Progress:
         if self.wanted and self.lines:
             print(f"{self.what}: {name}", file=sys.stderr, flush=True)
 
+    def step(self, name, done, total):
+        """The same, of what the compiler does: `done` of `total` parts are done."""
+        if done < total:
+            self.part(f"{name} ({done + 1} of {total})")
+
     @property
     def lines(self):
         """Whether parts are lines of their own: nothing can be written over."""

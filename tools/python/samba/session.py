@@ -142,24 +142,18 @@ class SambaSession(DeviceTensors, LazyParameters, SessionExtras):
             traced = self._trace(model, inputs, optimizers, loss_indices, name, trains, inference)
             if known.get("accumulate_gradients"):
                 traced.trace.accumulate_gradients()
-            progress.part("compiling")
-            self._write_pef(lambda: traced.trace.compile(path, options, notes(known)), path)
+            self._write_pef(traced.trace.compile, (path, options, notes(known)), progress)
         model.output_tensors = tuple(traced.outputs)
         return path
 
-    def _write_pef(self, compile, path):
-        """Calls the compiler; an error has all that it said."""
+    def _write_pef(self, compile, arguments, progress):
+        """Calls the compiler. arguments: of compile, with path, options and notes at the end."""
+        path, options, _ = arguments[-3:]
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        try:
-            compile()
-        except (ValueError, NotImplementedError, RuntimeError) as error:
-            errors = [
-                text for severity, text in self._compiler().diagnostics() if severity == "error"
-            ]
-            if errors:
-                raise type(error)("\n".join([str(error)] + errors[1:])) from None
-            raise
-        self.diagnostics = self._compiler().diagnostics()
+        self.diagnostics = []  # pairs of severity and text
+        options["diagnose"] = lambda severity, text: self.diagnostics.append((severity, text))
+        options["progress"] = progress.step
+        compile(*arguments)
 
     def _compile_onnx(self, model, optimizers, name, io_host_memory, known):
         """compile of an ONNX model: its weights go into the PEF."""
@@ -172,22 +166,20 @@ class SambaSession(DeviceTensors, LazyParameters, SessionExtras):
         path = pef_path(name or onnx.name_of(model), model, known)
         options = compiler_options(known, False, io_host_memory)
         with onnx.as_file(model) as file, Progress(f"compile {os.path.basename(path)}") as progress:
-            progress.part("compiling")
-            self._write_pef(
-                lambda: self._compiler().compile_onnx(file, path, options, notes(known)), path
-            )
+            arguments = (file, path, options, notes(known))
+            self._write_pef(self._compiler().compile, arguments, progress)
         return path
 
     def _load_onnx(self, model):
         """trace_graph of an ONNX model: nothing is left to send."""
         with onnx.as_file(model) as file:
-            record = self._compiler().onnx_record(file)
+            record = self._compiler().record(file)
         try:
-            self._device.check_record(record)
+            self._device.check_trace(record)
         except ValueError as error:
             raise ValueError(f"{self._pef}: the model is not the one of the PEF: {error}") from None
         # The record has the outputs in the order of the model, the PEF in that of its operators.
-        declared = re.findall(r'^output "((?:[^"\\]|\\.)*)" = ', record, re.MULTILINE)
+        declared = re.findall(r'^output "((?:[^"\\]|\\.)*)" = ', str(record), re.MULTILINE)
         place = {name: i for i, name in enumerate(declared)}
         outputs = [s for s in self._symbols.values() if s["kind"] == "output"]
         outputs.sort(key=lambda s: place.get(s["name"], len(place)))

@@ -65,8 +65,8 @@ def compiler_options(known, trains, io_host_memory):
         "opt": get("optimization"),
         "precision": get("precision"),
         "mapping": get("mapping"),
-        "inference": "false" if trains else None,
-        "io_host_memory": "true" if io_host_memory else None,
+        "training": trains,
+        "io_host_memory": bool(io_host_memory),
     }
 
 
