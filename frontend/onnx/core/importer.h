@@ -59,8 +59,6 @@ bool sambaOnnxRowIsNamed(const SambaOnnxRow *row, const Onnx__NodeProto *proto);
 /* The value of an input; NULL: the input is left out. */
 SambaOnnxValue *sambaOnnxInputValue(const SambaOnnxNode *node, uint32_t input);
 SambaStatus sambaOnnxNeedInput(const SambaOnnxNode *node, uint32_t input);
-/* Why the trace has made no tensor. */
-SambaStatus sambaOnnxTraceFailure(const SambaOnnxNode *node);
 
 /* ---- Initializers (initializers.c) ---- */
 

@@ -105,6 +105,9 @@ SambaStatus sambaOnnxMaterialize(const SambaOnnxNode *node, const SambaConstant 
 SambaStatus sambaOnnxReadConstant(SambaImporter *importer, const Onnx__TensorProto *proto,
                                   SambaConstant **out_constant);
 
+/* Why the trace has made no tensor. */
+SambaStatus sambaOnnxTraceFailure(const SambaOnnxNode *node);
+
 /* ---- Declared shapes ---- */
 
 /* The static shape that a declaration says. false: none. */

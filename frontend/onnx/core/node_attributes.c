@@ -29,22 +29,26 @@ static const struct {
            "exclude_outside exclusive fmod input_forget inverse is_test keepdims largest layout "
            "linear_before_reset "
            "new_axis noop_with_empty_axes onesided output_sequence periodic reverse saturate "
-           "select_last_index sorted "
+           "select_last_index sorted is_causal interleaved across_channels normalize_variance "
            "spatial storage_order training_mode transA transB upper "},
     {INT, " axis batch_axis batch_dims blocksize dtype end group hidden_size ignore_index k "
           "max_gram_length "
           "max_skip_count min_gram_length num_groups num_outputs num_scan_inputs output_datatype "
           "output_height "
-          "output_width sample_size sampling_ratio size start stash_type time_axis value_int "},
-    {FLOAT, " alpha beta bias clip cubic_coeff_a decay_factor epsilon extrapolation_value gamma "
+          "kv_num_heads q_num_heads num_heads qk_matmul_output_mode rotary_embedding_dim "
+          "softmax_precision output_width sample_size sampling_ratio size start stash_type "
+          "time_axis value_int "},
+    {FLOAT, " alpha beta clip cubic_coeff_a decay_factor epsilon extrapolation_value gamma "
             "height_scale high lambd "
-            "low max mean min momentum norm_coefficient norm_coefficient_post ratio scale "
+            "low max mean min momentum softcap norm_coefficient norm_coefficient_post ratio "
             "spatial_scale value_float "
             "width_scale "},
     {STRING, " approximate auto_pad coordinate_transformation_mode direction equation "
-             "keep_aspect_ratio_policy mode "
+             "keep_aspect_ratio_policy mode round_mode "
              "nearest_mode padding_mode reduction value_string "},
-    {INTS, " axes consumed_inputs dilations directions ends kernel_shape ngram_counts "
+    {FLOAT | INTS, " scale "},
+    {FLOAT | FLOATS, " bias "},
+    {INTS, " axes border consumed_inputs dilations directions ends kernel_shape ngram_counts "
            "ngram_indexes output_padding "
            "output_shape paddings pads perm pool_int64s shape split starts strides value_ints "},
     {FLOATS, " activation_alpha activation_beta scales value_floats weights "},

@@ -7,7 +7,8 @@
 #include "frontend/onnx/handlers/handlers.h"
 
 enum {
-  LATEST = 22,
+  LATEST = 24,
+  EXPERIMENTAL = 9, /* the last version that has the experimental operators */
   KEEPS_SHAPE = SAMBA_ONNX_KEEPS_SHAPE,
   MOVES_DOUBLE = SAMBA_ONNX_MOVES_DOUBLE,
   READS_DOUBLE = SAMBA_ONNX_READS_DOUBLE,
@@ -37,6 +38,9 @@ enum {
 /* All others. */
 #define OPERATOR(onnx, since, function, fold, fewest, most, traits)                                \
   VARIANT(onnx, since, function, fold, fewest, most, traits, ONLY_VARIANT)
+/* Those that version 10 has no more. */
+#define EXPERIMENT(onnx, function, fold, fewest, most, traits)                                     \
+  {"", onnx, 1, EXPERIMENTAL, H(function), fold, NULL, {fewest, most}, traits, 0}
 /* Those of them whose handler asks which one it is. */
 #define VARIANT(onnx, since, function, fold, fewest, most, traits, variant)                        \
   {"", onnx, since, LATEST, H(function), fold, NULL, {fewest, most}, traits, SAMBA_ONNX_##variant}
@@ -47,6 +51,7 @@ const SambaOnnxRow sambaOnnxRows[] = {
     ELEMENTWISE("BitShift", 11, BitShift, NULL, 2, 2),
     ELEMENTWISE("Gelu", 20, Gelu, NULL, 1, 1),
     {"com.microsoft", "Gelu", 1, 1, H(Gelu), NULL, NULL, {1, 1}, 0, 0},
+    ELEMENTWISE("Swish", 24, Swish, NULL, 1, 1),
     ELEMENTWISE("PRelu", 1, PRelu, NULL, 2, 2),
     ELEMENTWISE("Pow", 1, Pow, NULL, 2, 2),
     ELEMENTWISE("Mod", 10, Mod, NULL, 2, 2),
@@ -78,7 +83,10 @@ const SambaOnnxRow sambaOnnxRows[] = {
     VARIANT("GlobalMaxPool", 1, GlobalPool, NULL, 1, 1, 0, GLOBAL_MAX_POOL),
     OPERATOR("BatchNormalization", 1, BatchNormalization, NULL, 5, 5, 0),
     OPERATOR("LayerNormalization", 17, LayerNormalization, NULL, 2, 3, 0),
-    OPERATOR("MeanVarianceNormalization", 9, MeanVarianceNormalization, NULL, 1, 1, 0),
+    OPERATOR("MeanVarianceNormalization", 1, MeanVarianceNormalization, NULL, 1, 1, 0),
+    OPERATOR("RMSNormalization", 23, RmsNormalization, NULL, 2, 2, 0),
+    OPERATOR("Attention", 23, Attention, NULL, 3, 7, 0),
+    OPERATOR("RotaryEmbedding", 23, RotaryEmbedding, NULL, 3, 4, 0),
     OPERATOR("LpNormalization", 1, LpNormalization, NULL, 1, 1, 0),
     OPERATOR("InstanceNormalization", 1, InstanceNormalization, NULL, 3, 3, 0),
     OPERATOR("GroupNormalization", 18, GroupNormalization, NULL, 3, 3, 0),
@@ -120,6 +128,7 @@ const SambaOnnxRow sambaOnnxRows[] = {
     {"", "Scatter", 9, 10, H(Scatter), F(ScatterElements), NULL, {3, 3}, 0, 0},
     OPERATOR("ScatterElements", 11, Scatter, F(ScatterElements), 3, 3, 0),
     OPERATOR("ScatterND", 11, ScatterNd, F(ScatterNd), 3, 3, 0),
+    OPERATOR("TensorScatter", 24, TensorScatter, NULL, 2, 3, 0),
     OPERATOR("MaxUnpool", 9, MaxUnpool, NULL, 2, 3, 0),
     OPERATOR("ReverseSequence", 10, ReverseSequence, NULL, 2, 2, 0),
     OPERATOR("EyeLike", 9, EyeLike, NULL, 1, 1, 0),
@@ -171,4 +180,11 @@ const SambaOnnxRow sambaOnnxRows[] = {
     OPERATOR("STFT", 17, Stft, NULL, 2, 4, 0),
     OPERATOR("If", 1, If, NULL, 1, 1, MAKES_EMPTY),
     OPERATOR("Loop", 1, Loop, NULL, 1, UINT32_MAX, MAKES_EMPTY),
+    EXPERIMENT("Affine", Affine, NULL, 1, 1, KEEPS_SHAPE),
+    EXPERIMENT("Scale", Scale, NULL, 1, 1, KEEPS_SHAPE),
+    EXPERIMENT("ScaledTanh", ScaledTanh, NULL, 1, 1, KEEPS_SHAPE),
+    EXPERIMENT("ParametricSoftplus", ParametricSoftplus, NULL, 1, 1, KEEPS_SHAPE),
+    EXPERIMENT("ImageScaler", ImageScaler, NULL, 1, 1, KEEPS_SHAPE),
+    EXPERIMENT("Crop", Crop, NULL, 1, 1, 0),
+    EXPERIMENT("DynamicSlice", Slice, F(Slice), 3, 4, MAKES_EMPTY),
     {0}};

@@ -18,6 +18,15 @@
 static const struct {
   const char *model, *pieces;
 } cases[] = {
+    /* Attention is one operator where that can do it. */
+    {"opset 23; input q f32 2x3x4x8; output y; node Attention q,q,q -> y is_causal=1",
+     "samba.scaled_dot_product_attention|is_causal = true|return"},
+    {"opset 23; input q f32 2x3x32; input k f32 2x3x16; output y; node Attention q,k,k -> y "
+     "q_num_heads=4 kv_num_heads=2",
+     "samba.permute|samba.expand|samba.scaled_dot_product_attention|!samba.matmul|samba.reshape"},
+    {"opset 23; input q f32 2x3x4x8; output y; output s; node Attention q,q,q -> y,_,_,s",
+     "!samba.scaled_dot_product_attention|samba.matmul|samba.softmax|samba.matmul"},
+    {"opset 24; input x f32 2x3; output y; node Swish x -> y", "samba.silu"},
     /* Softmax before opset 13: all dimensions from the axis on are one. */
     {"opset 11; input x f32 2x3x4; output y; node Softmax x -> y",
      "samba.reshape|shape = [2, 12]|samba.softmax|dim = -1|samba.reshape|shape = [2, 3, 4]"},

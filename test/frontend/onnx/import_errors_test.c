@@ -20,6 +20,8 @@ typedef struct {
 
 #define X13 "opset 13; input x f32 2x3; output y; "
 
+#define ATTENTION "opset 24; input x f32 2x4x6; input h f32 2x3x4x2; output y; "
+
 static const Case cases[] = {
     /* The graph as a whole. */
     {"opset 13; input x f32 2x3; node Relu x -> z; output y",
@@ -47,6 +49,12 @@ static const Case cases[] = {
      "operator com.microsoft.QLinearAdd is not supported: quantized operators are not; export the "
      "model in float",
      0, 0},
+    {X13 "node ATen x -> y",
+     "operator ATen is not supported: it was experimental, and ONNX has it no more; export the "
+     "model again",
+     0, 0},
+    {"opset 10; input x f32 2x3; output y; node Affine x -> y",
+     "operator Affine of operator set version 10 is not supported; versions 1 to 9 are", 0, 0},
     {X13 "node Scan x -> y",
      "operator Scan is not supported: control flow that depends on data is not; export the model "
      "unrolled",
@@ -54,7 +62,7 @@ static const Case cases[] = {
     {X13 "node StringNormalizer x -> y", "operator StringNormalizer is not supported: text is not",
      0, 0},
     {"opset 8; input x f32 2x3; output y; node Erf x -> y",
-     "operator Erf of operator set version 8 is not supported; versions 9 to 22 are", 0, 0},
+     "operator Erf of operator set version 8 is not supported; versions 9 to 24 are", 0, 0},
     {X13 "node Concat -> y axis=0", "has 0 inputs, but must have 1 at least", 0, 0},
     {X13 "node Exp x,x -> y", "has 2 inputs, but must have exactly 1", 0, 0},
     {X13 "node Clip x,x,x,x -> y", "has 4 inputs, but must have 1 to 3", 0, 0},
@@ -459,6 +467,58 @@ static const Case cases[] = {
     {X13 "node LRN x -> y",
      "local_response_norm (layer n): attribute 'size' is 0, but must be 1 or more", 0, 0},
     {X13 "node DepthToSpace x -> y blocksize=2", "blocksize 2 does not fit the input", 0, 0},
+    /* Attention and what came with it; the experimental operators. */
+    {ATTENTION "node Attention x,x -> y", "has 2 inputs, but must have 3 to 7", 0, 0},
+    {ATTENTION "node Attention x,x,x -> y q_num_heads=4 kv_num_heads=2",
+     "input 0 has 6 elements in its last dimension, but attribute 'q_num_heads' says 4 heads; it "
+     "must divide them",
+     0, 0},
+    {ATTENTION "input q f32 2x2; node Attention q,q,q -> y",
+     "input 0 has rank 2, but must have rank 3 or 4", 0, 0},
+    {ATTENTION "node Attention h,h,h -> y qk_matmul_output_mode=4",
+     "attribute 'qk_matmul_output_mode' is 4, but must be 0 to 3", 0, 0},
+    {ATTENTION "node Attention h,h,h -> y softmax_precision=11",
+     "softmax_precision DOUBLE is not supported; FLOAT, FLOAT16 and BFLOAT16 are", 0, 0},
+    {ATTENTION "node Attention h,h,h,_,h -> y",
+     "inputs 4 and 5, the past key and value, must both be there or none", 0, 0},
+    {ATTENTION "node Attention h,h,h,_,x,x -> y",
+     "inputs 4 and 5 have ranks 3 and 3, but must have 4", 0, 0},
+    {ATTENTION "input k f32 2x2x3x2; node Attention h,k,k -> y",
+     "the key has 2 heads and the value 2; both must have one number, which divides the query's 3",
+     0, 0},
+    {ATTENTION "input m f32 3x7; node Attention h,h,h,m -> y",
+     "input 3, the mask, has rank 2; it must have rank 2 to 4 and at most 4 columns", 0, 0},
+    {ATTENTION "input n i64 3; node Attention h,h,h,_,_,_,n -> y",
+     "input 6, the lengths, must have one number for each of the 2 samples", 0, 0},
+    {"opset 24; input q f32 1x1x1x2; input k f32 1x1x70000x2; output y; input n i64 1; node "
+     "Attention q,k,k,_,_,_,n -> y",
+     "a sequence of 70000 positions is longer than 65536", 0, 0},
+    {ATTENTION "input c f32 2x4x1; node RotaryEmbedding x,c,c -> y num_heads=4",
+     "input 0 has 6 elements in its last dimension, but attribute 'num_heads' is 4; it must divide "
+     "them",
+     0, 0},
+    {ATTENTION "input q f32 2x2; node RotaryEmbedding q,q,q -> y",
+     "input 0 has rank 2, but must have rank 3 or 4", 0, 0},
+    {ATTENTION "input c f32 2x4x3; node RotaryEmbedding h,c,c -> y",
+     "input 1 must give half of the 2 elements that are turned, of 2 in a head, for each position "
+     "of each sample",
+     0, 0},
+    {ATTENTION "input u f32 2x3x5x2; node TensorScatter h,u -> y",
+     "the update must have the cache's shape, or less along axis 2, which must not be 0", 0, 0},
+    {ATTENTION "node TensorScatter h,h -> y mode='ring'",
+     "attribute 'mode' must be linear or circular", 0, 0},
+    {ATTENTION "input u f32 2x70000x1; node TensorScatter u,u -> y",
+     "the update has 140000 slices along axis 1, which is too many; 65536 are the most", 0, 0},
+    {"opset 6; input x f32 2x3; output y; node ImageScaler x -> y",
+     "input 0 has rank 2, but an image must have rank 4", 0, 0},
+    {"opset 6; input x f32 1x3x4x4; output y; node ImageScaler x -> y",
+     "attribute 'bias' has 0 numbers, but there are 3 channels", 0, 0},
+    {"opset 6; input x f32 1x3x4x4; output y; node Crop x -> y border=[1,1]",
+     "attribute 'border' has 2 numbers, but must have 4, and 'scale' has 0, but must have 2 or "
+     "none",
+     0, 0},
+    {"opset 6; input x f32 1x3x4x4; output y; node Crop x -> y border=[2,1,2,1]",
+     "the image of 4 elements along dimension 3 cannot be cut to 2 to 2", 0, 0},
 };
 
 static SambaStatus import(const char *path, const Case *test) {

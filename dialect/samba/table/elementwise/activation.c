@@ -408,7 +408,7 @@ const SambaOperator sambaActivationOperators[] = {
      .attributes = {FLOAT("threshold", 0), FLOAT("value", 0)},
      .example = "%y = samba.threshold %x {threshold = 1.0} : tensor<2x3xf32>",
      .source = "torch.nn.functional.threshold",
-     .onnx = {ONNX("ThresholdedRelu", 10, RENAMED_WITH("threshold", "alpha", 1),
+     .onnx = {ONNX("ThresholdedRelu", 1, RENAMED_WITH("threshold", "alpha", 1),
                    NOT_IN_ONNX("value"))},
      .differentiate = sambaGradientThreshold,
      UNARY(SAMBA_SET_FLOAT, programThreshold)},

@@ -232,6 +232,15 @@ static SambaTraceValue *scalar(const SambaTraceValue *like, double value) {
   return sambaTraceScalar(like->trace, like->type.dtype, value);
 }
 
+SambaStatus sambaOnnxImportSwish(const SambaOnnxNode *node) {
+  SambaTraceValue *x;
+  SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
+  double alpha = sambaOnnxFloat(node, "alpha", 1);
+  if (alpha == 1)
+    return sambaOnnxSetTensor(node, 0, sambaSilu(x));
+  return sambaOnnxSetTensor(node, 0, sambaMul(x, sambaSigmoid(sambaMul(x, scalar(x, alpha)))));
+}
+
 /* The slope broadcasts as a numpy operand; before opset 7 it has one number, or one per channel. */
 SambaStatus sambaOnnxImportPRelu(const SambaOnnxNode *node) {
   SambaTraceValue *x, *slope;

@@ -95,6 +95,26 @@ SambaStatus sambaOnnxImportLayerNormalization(const SambaOnnxNode *node) {
   return NULL;
 }
 
+/* The result has the scale's dtype; where that is not the input's, both are f32 until the end. */
+SambaStatus sambaOnnxImportRmsNormalization(const SambaOnnxNode *node) {
+  SambaTraceValue *x, *scale;
+  uint32_t axis;
+
+  SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 1, &scale));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(sambaOnnxInt(node, "axis", -1), x->type.rank, &axis));
+  SambaDType dtype = scale->type.dtype;
+  uint32_t count = x->type.rank - axis;
+  scale = fitted(scale, count, &x->type.dims[axis]);
+  if (x->type.dtype != dtype) {
+    x = sambaCast(x, SAMBA_DTYPE_F32);
+    scale = sambaCast(scale, SAMBA_DTYPE_F32);
+  }
+
+  SambaTraceValue *y = sambaRmsNorm(x, count, scale, sambaOnnxFloat(node, "epsilon", 1e-5));
+  return sambaOnnxSetTensor(node, 0, sambaCast(y, dtype));
+}
+
 SambaStatus sambaOnnxImportInstanceNormalization(const SambaOnnxNode *node) {
   SambaTraceValue *x, *scale, *bias;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
@@ -136,12 +156,17 @@ SambaStatus sambaOnnxImportGroupNormalization(const SambaOnnxNode *node) {
 
 SambaStatus sambaOnnxImportMeanVarianceNormalization(const SambaOnnxNode *node) {
   static const int64_t usual[] = {0, 2, 3};
+  static const int64_t all[] = {0, 1, 2, 3};
   SambaTraceValue *x;
   const int64_t *axes;
   size_t count;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   if (!sambaOnnxInts(node, "axes", &axes, &count))
     axes = usual, count = 3;
+  if (node->version < 9 && sambaOnnxInt(node, "across_channels", 0))
+    axes = all, count = 4;
+  if (node->version < 9 && !sambaOnnxInt(node, "normalize_variance", 1))
+    return sambaOnnxSetTensor(node, 0, sambaSub(x, sambaMean(x, count, axes, true)));
   return sambaOnnxSetTensor(node, 0, sambaMeanVarianceNorm(x, count, axes, 1e-9));
 }
 

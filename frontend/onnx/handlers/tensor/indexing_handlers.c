@@ -106,6 +106,72 @@ SambaStatus sambaOnnxImportScatterNd(const SambaOnnxNode *node) {
   return sambaOnnxSetTensor(node, 0, sambaScatterNd(x[0], x[1], x[2], reduce));
 }
 
+/* The places along the last axis of tuples of `axis` + 1 indices, one tuple per slice of the
+ * update: the number of the slice in front of it, and behind where it goes. */
+static SambaStatus slicePlaces(const SambaOnnxNode *node, const SambaTensorType *cache,
+                               const SambaTensorType *update, uint32_t axis,
+                               SambaTraceValue **out) {
+  SambaTraceValue *first = NULL, *leading, *steps;
+  int64_t dims[SAMBA_MAX_RANK + 1], one[SAMBA_MAX_RANK + 1] = {update->dims[0]};
+  int64_t tuples = sambaShapeElements(axis + 1, update->dims);
+
+  memcpy(dims, update->dims, (axis + 1) * sizeof *dims);
+  dims[axis + 1] = axis;
+  SambaConstant *slices = sambaConstantNew(node->arena, SAMBA_ONNX_INT64, axis + 2, dims);
+  dims[axis + 1] = 1;
+  SambaConstant *counted = sambaConstantNew(node->arena, SAMBA_ONNX_INT64, axis + 2, dims);
+  if (!slices || !counted)
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "the update has %lld slices along axis %u, which is too many; %d are "
+                           "the most",
+                           (long long)tuples, axis, SAMBA_ONNX_MAX_FOLDED / (int)axis);
+  for (int64_t tuple = 0; tuple < tuples; ++tuple) {
+    int64_t rest = tuple / update->dims[axis];
+    counted->data[tuple].i = tuple % update->dims[axis];
+    for (uint32_t d = axis; d-- > 0; rest /= update->dims[d])
+      slices->data[tuple * axis + d].i = rest % update->dims[d];
+  }
+
+  SAMBA_RETURN_IF_ERROR(sambaOnnxMaterialize(node, slices, &leading));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxMaterialize(node, counted, &steps));
+  if (sambaOnnxHasInput(node, 2)) {
+    SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 2, &first));
+    for (uint32_t d = 1; d < axis + 2; ++d)
+      one[d] = 1;
+    steps = sambaAdd(steps, sambaReshape(first, axis + 2, one));
+  }
+  if (sambaOnnxStringIs(node, "mode", "circular", false))
+    steps = sambaRemainder(
+        steps, sambaTraceScalar(node->trace, SAMBA_DTYPE_I64, (double)cache->dims[axis]));
+  *out = sambaCat(2, (SambaTraceValue *[]){leading, steps}, -1);
+
+  return *out ? NULL : sambaOnnxTraceFailure(node);
+}
+
+/* A cache in which slices along one axis are replaced, from a place on that each sample says. */
+SambaStatus sambaOnnxImportTensorScatter(const SambaOnnxNode *node) {
+  SambaTraceValue *x[2], *places;
+  uint32_t axis;
+
+  SAMBA_RETURN_IF_ERROR(tensors(node, 2, x));
+  const SambaTensorType *cache = &x[0]->type, *update = &x[1]->type;
+  SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(sambaOnnxInt(node, "axis", -2), cache->rank, &axis));
+  bool fits = axis > 0 && cache->rank == update->rank && cache->rank < SAMBA_MAX_RANK;
+  for (uint32_t d = 0; fits && d < cache->rank; ++d)
+    fits = d == axis ? update->dims[d] <= cache->dims[d] : update->dims[d] == cache->dims[d];
+  if (!fits)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "the update must have the cache's shape, or less along axis %u, which "
+                           "must not be 0",
+                           axis);
+  if (!sambaOnnxStringIs(node, "mode", "linear", true) &&
+      !sambaOnnxStringIs(node, "mode", "circular", false))
+    return sambaStatusMake(SAMBA_INVALID, "attribute 'mode' must be linear or circular");
+
+  SAMBA_RETURN_IF_ERROR(slicePlaces(node, cache, update, axis, &places));
+  return sambaOnnxSetTensor(node, 0, sambaScatterNd(x[0], places, x[1], NULL));
+}
+
 /* ONNX's indices are places in the whole result, of the size that the window gives; output_shape
  * adds zeros behind. */
 SambaStatus sambaOnnxImportMaxUnpool(const SambaOnnxNode *node) {
