@@ -7,6 +7,26 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ConvertTosaToSamba : Pass<"convert-tosa-to-samba", "::mlir::ModuleOp"> {
+  let summary = "TOSA becomes samba operations";
+  let description = [{
+    Each operation of TOSA becomes one or a few of samba, so that a convolution stays one. Constants
+    become `arith.constant`, which samba-enter-linalg takes. What quantized networks need (rescale,
+    table), control flow and state are refused by name.
+  }];
+  let dependentDialects = ["::samba::SambaDialect", "::mlir::arith::ArithDialect"];
+}
+def EnterLinalg : Pass<"samba-enter-linalg", "::mlir::ModuleOp"> {
+  let summary = "linalg on tensors from another compiler becomes a graph";
+  let description = [{
+    Operations of tensor, and of arith and math on tensors, become samba operations; structured
+    operations (linalg) stay. Constants become `samba.constant`, floats of several values arguments
+    of kind weight. Arguments and results without a name are arg0, out0 and so on. What no graph can
+    hold (dynamic shapes, memory, control flow, f64, complex numbers) is refused by name.
+  }];
+  let dependentDialects = ["::samba::SambaDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
 def ConvertSambaToLinalg : Pass<"convert-samba-to-linalg", "::samba::SectionOp"> {
   let summary = "One linalg operation per stage";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",

@@ -353,6 +353,28 @@ static MlirOperation tracedGraph(MlirOperation module) {
   return operation;
 }
 
+static MlirWalkResult findForeign(MlirOperation operation, void *user) {
+  static const char *const own[] = {"builtin.module", "func.func", "func.return", NULL};
+  bool *foreign = user;
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(operation));
+  *foreign = !sambaOperatorNameOf(operation).size &&
+             !sambaStringRefIsOneOf((SambaStringRef){name.data, name.length}, own);
+  return *foreign ? MlirWalkResultInterrupt : MlirWalkResultAdvance;
+}
+
+/* Makes a module of another compiler's operations a graph. */
+static SambaStatus enterForeign(MlirOperation module, const SambaModuleOptions *options) {
+  SambaArena arena = {0};
+  const char *passes = NULL;
+  bool foreign = false;
+  SambaStatus status = sambaPipelineText(&arena, &options->pipeline, SAMBA_PHASE_FOREIGN, &passes);
+  mlirOperationWalk(module, findForeign, &foreign, MlirWalkPreOrder);
+  if (!status && foreign)
+    status = runPasses(module, options, passes);
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
 /* Writes what the options say of training into the graph, and into its trace record, unless the
  * trace said by itself that it learns. out_record: the new one, or empty. */
 static SambaStatus requestTraining(MlirOperation module, const SambaModuleOptions *options,
@@ -415,7 +437,9 @@ SambaStatus sambaCompileModule(MlirModule module, const SambaModuleOptions *opti
   SambaModuleOptions requested = *options;
   SambaText record = {0};
   MlirOperation copy = mlirOperationClone(mlirModuleGetOperation(module));
-  SambaStatus status = requestTraining(copy, options, &record);
+  SambaStatus status = enterForeign(copy, options);
+  if (!status)
+    status = requestTraining(copy, options, &record);
   if (record.size) {
     requested.trace = record.data;
     requested.trace_size = record.size;

@@ -22,6 +22,12 @@ static const struct {
   unsigned levels;
   const char *text;
 } steps[] = {
+    {SAMBA_PHASE_FOREIGN, everyLevel, "convert-tosa-to-samba"},
+    {SAMBA_PHASE_FOREIGN, everyLevel, "canonicalize"},
+    {SAMBA_PHASE_FOREIGN, everyLevel, "samba-enter-linalg"},
+    {SAMBA_PHASE_FOREIGN, everyLevel, "samba-raise-linalg"},
+    {SAMBA_PHASE_FOREIGN, everyLevel, "canonicalize"},
+
     {SAMBA_PHASE_REQUEST, everyLevel | onRequest, "samba-request-training%r"},
     {SAMBA_PHASE_GRAPH, everyLevel, "canonicalize"},
     {SAMBA_PHASE_GRAPH, everyLevel, "cse"},

@@ -32,7 +32,12 @@ SambaPipelineOptions sambaPipelineWithDefaults(const SambaPipelineOptions *optio
 /* What options say of training, written into the graph (none: no text); up to the sections with
  * their memory; and what makes each of them a configuration, which may run again for sections that
  * did not fit. */
-typedef enum { SAMBA_PHASE_REQUEST, SAMBA_PHASE_GRAPH, SAMBA_PHASE_SECTIONS } SambaPipelinePhase;
+typedef enum {
+  SAMBA_PHASE_FOREIGN, /* what other compilers emit (TOSA, linalg) becomes a graph */
+  SAMBA_PHASE_REQUEST,
+  SAMBA_PHASE_GRAPH,
+  SAMBA_PHASE_SECTIONS
+} SambaPipelinePhase;
 
 /* The passes of a phase, comma-separated, in the arena. Errors name the option whose value is not
  * known. */

@@ -4,6 +4,7 @@
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 
 using namespace mlir;
 
@@ -45,4 +46,14 @@ MlirAttribute sambaAttributePart(MlirAttribute attribute) {
   Attribute part;
   unwrap(attribute).walkImmediateSubElements([&](Attribute found) { part = found; }, [](Type) {});
   return wrap(part);
+}
+
+MlirAttribute sambaResourceToDense(MlirAttribute attribute) {
+  auto resource = dyn_cast<DenseResourceElementsAttr>(unwrap(attribute));
+  AsmResourceBlob *blob = resource ? resource.getRawHandle().getBlob() : nullptr;
+  bool splat = false;
+  if (!blob || !DenseElementsAttr::isValidRawBuffer(resource.getType(), blob->getData(), splat))
+    return wrap(Attribute());
+  return wrap(
+      Attribute(DenseElementsAttr::getFromRawBuffer(resource.getType(), blob->getData())));
 }

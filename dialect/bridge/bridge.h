@@ -30,6 +30,8 @@ uint64_t sambaOperationInherentHash(MlirOperation op);
 /* Whether an attribute or type is of a kind, "dialect.mnemonic"; null is of none. */
 bool sambaAttributeIs(MlirAttribute attribute, const char *kind);
 bool sambaTypeIs(MlirType type, const char *kind);
+/* The elements of a dense_resource as dense elements; null: it is none, or its data are missing. */
+MlirAttribute sambaResourceToDense(MlirAttribute attribute);
 /* What a type or attribute of ours is made of: each of them has one part. */
 MlirType sambaTypePart(MlirType type);
 MlirAttribute sambaAttributePart(MlirAttribute attribute);

@@ -23,8 +23,9 @@ find_program(SAMBA_MLIR_TBLGEN
   NAMES mlir-tblgen PATHS ${LLVM_TOOLS_BINARY_DIR} NO_DEFAULT_PATH REQUIRED)
 
 # MLIR's C API: the parts that we use.
-samba_mlir_c_api(samba_mlir_c PARTS IR Debug Interfaces Transforms Arith ControlFlow Func
-  Index Linalg Math MemRef MLProgram SCF Tensor Tosa Conversion Target)
+samba_mlir_c_api(samba_mlir_c PARTS IR Debug Interfaces Transforms Arith ControlFlow Func Index
+  Linalg Math MemRef MLProgram SCF Tensor Tosa Conversion Target Affine Bufferization Complex
+  Quant Shape SparseTensor Vector)
 add_library(Samba::mlir ALIAS samba_mlir_c)
 
 # samba_tablegen(INPUT.td OUTPUT.inc ARGUMENTS...): one generated file beside the build's mirror of

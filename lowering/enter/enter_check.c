@@ -1,0 +1,112 @@
+/* What no graph can hold, refused by name before anything is changed. */
+#include "lowering/enter/enter.h"
+
+#include "dialect/bridge/bridge.h"
+#include "dialect/bridge/build_operation.h"
+#include "dialect/samba/graph.h"
+#include "dialect/samba/samba.h"
+
+#include <string.h>
+
+/* Dialects that stand for what a dataflow graph has not, and what to do about it. */
+static const struct {
+  const char *dialect, *advice;
+} refused[] = {
+    {"scf.", "is control flow; a graph has none: unroll loops, compute both sides of a branch and "
+             "choose with arith.select"},
+    {"cf.", "is control flow between blocks; a graph is one block: inline it, compute both sides "
+            "and choose with arith.select"},
+    {"affine.", "is a loop or an access of one; hand over linalg on tensors, before the lowering "
+                "to loops"},
+    {"memref.", "works on memory; hand over linalg on tensors, before bufferization"},
+    {"bufferization.", "works on memory; hand over linalg on tensors, before bufferization"},
+    {"vector.", "works on vectors; hand over linalg on tensors, before vectorization"},
+    {"sparse_tensor.", "works on sparse tensors; hand over dense ones"},
+    {"complex.", "computes complex numbers, which samba has not; hand over real and imaginary "
+                 "parts as tensors of their own"},
+    {"quant.", "works on quantized types; compile the network before quantization"},
+    {"shape.", "computes shapes, which are known when a model is compiled; give static shapes"},
+    {"gpu.", "is for another machine; hand over linalg on tensors"},
+    {"llvm.", "is for another machine; hand over linalg on tensors"},
+    {"spirv.", "is for another machine; hand over linalg on tensors"},
+    {"async.", "is concurrency of a host; hand over linalg on tensors"},
+    {"stablehlo.", "is no operation of linalg or TOSA; run StableHLO's conversion to linalg first"},
+    {"torch.", "is no operation of linalg or TOSA; run torch-mlir's lowering to linalg first"},
+};
+
+static const char *adviceFor(MlirOperation operation) {
+  MlirStringRef name = sambaOperationName(operation);
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i) {
+    size_t size = strlen(refused[i].dialect);
+    if (name.length > size && memcmp(name.data, refused[i].dialect, size) == 0)
+      return refused[i].advice;
+  }
+  return NULL;
+}
+
+/* Tensors between operations; scalars and indices are the values of bodies. */
+static bool checkResults(MlirOperation operation) {
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(operation); ++i) {
+    MlirType type = mlirValueGetType(mlirOperationGetResult(operation, i));
+    SambaTensorType unused;
+    if (!mlirTypeIsAShaped(type) && !sambaTypeIs(type, "complex"))
+      continue;
+    if (mlirTypeIsARankedTensor(type) && mlirTypeIsAIndex(mlirShapedTypeGetElementType(type)))
+      continue; /* a shape; whoever needs it asks for a constant */
+    SambaStatus status = sambaTensorTypeFromMlir(type, &unused);
+    if (status)
+      return sambaEmitOpStatus(operation, sambaStatusAnnotate(status, "result %ld", (long)i));
+  }
+  return true;
+}
+
+static bool checkOperation(MlirOperation operation) {
+  const char *advice = adviceFor(operation);
+  if (advice)
+    return sambaEmitOpError(operation, "%s", advice);
+  if (sambaOperationIs(operation, "func.call") || sambaOperationIs(operation, "func.call_indirect"))
+    return sambaEmitOpError(
+        operation, "calls a function that cannot be inlined: it has no body in this module, or it "
+                   "calls itself; give it a body without recursion");
+  return checkResults(operation);
+}
+
+static MlirWalkResult checkInside(MlirOperation operation, void *user) {
+  bool *fine = user;
+  *fine = checkOperation(operation);
+  return *fine ? MlirWalkResultAdvance : MlirWalkResultInterrupt;
+}
+
+static bool checkFunction(MlirOperation function) {
+  MlirBlock body = sambaBodyOf(function);
+  for (intptr_t i = 0; i < mlirBlockGetNumArguments(body); ++i) {
+    SambaTensorType unused;
+    SambaStatus status =
+        sambaTensorTypeFromMlir(mlirValueGetType(mlirBlockGetArgument(body, i)), &unused);
+    if (status)
+      return sambaEmitOpStatus(function, sambaStatusAnnotate(status, "argument %ld", (long)i));
+  }
+  for (MlirOperation operation = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(operation);
+       operation = mlirOperationGetNextInBlock(operation)) {
+    bool fine = true;
+    mlirOperationWalk(operation, checkInside, &fine, MlirWalkPreOrder);
+    if (!fine)
+      return false;
+  }
+  if (!mlirBlockIsNull(mlirBlockGetNextInRegion(body)))
+    return sambaEmitOpError(function,
+                            "has several blocks, but a graph is one block without control flow");
+  return true;
+}
+
+bool sambaEnterCheck(MlirOperation module) {
+  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
+       !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
+    if (sambaOperationIsGraph(operation) && !checkFunction(operation))
+      return false;
+    const char *advice = adviceFor(operation);
+    if (advice)
+      return sambaEmitOpError(operation, "%s", advice);
+  }
+  return true;
+}
