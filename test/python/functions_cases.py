@@ -88,6 +88,7 @@ case("where", lambda c, x, y: torch.where(c, x, y), bools, x23, y23)
 case("where_scalar", lambda x: torch.where(x > 0, x, 0.5), x23)
 case("tensor_where", lambda x, y: x.where(x > 0, y), x23, y23)
 case("masked_fill", lambda x, m: x.masked_fill(m, -1e4), x23, bools)
+case("masked_select", lambda x: x.masked_select(torch.tensor([True, False, True])), x23)
 case("clamp", lambda x: (x.clamp(-0.5, 0.5), x.clamp(min=0), x.clamp_max(0.3)), x23)
 case("clamp_tensors", lambda x, y: torch.clamp(x, min=y), x23, y23)
 case("lerp", lambda x, y: torch.lerp(x, y, 0.3), x23, y23)
@@ -714,6 +715,13 @@ case(
 )
 case("adaptive_avg_pool3d", lambda x: F.adaptive_avg_pool3d(x, 2), numbers(1, 2, 4, 4, 4))
 case("adaptive_max_pool1d", lambda x: F.adaptive_max_pool1d(x, 2), numbers(2, 3, 8))
+for _size in (1, 2, 3):
+    _pool = getattr(F, f"adaptive_max_pool{_size}d")
+    case(
+        f"adaptive_max_pool{_size}d_with_indices",
+        lambda x, _pool=_pool: _pool(x, 3, return_indices=True),
+        numbers(1, 2, *[4] * _size),
+    )
 case("adaptive_max_pool3d", lambda x: F.adaptive_max_pool3d(x, (1, 2, 4)), numbers(1, 2, 4, 4, 4))
 case("conv_transpose3d", F.conv_transpose3d, numbers(1, 2, 3, 3, 3), numbers(2, 3, 2, 2, 2))
 case("lp_pool1d", lambda x: F.lp_pool1d(x, 2, 2), positive(2, 3, 8))

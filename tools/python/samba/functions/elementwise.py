@@ -421,7 +421,7 @@ for _name in "and or xor".split():
 @row("where")
 def where(t, condition, input=None, other=None):
     if other is None:
-        raise Unsupported("the one-argument form has a result whose size depends on values; it")
+        raise Unsupported("with one argument the size of the result depends on values")
     a, b = promote(t, input, other)
     return t.op("where", as_bool(t, condition), a, b)
 

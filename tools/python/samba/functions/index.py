@@ -163,6 +163,64 @@ def _count(shape):
     return count
 
 
+# Behind the name of a function, in an error.
+SIZE_UNKNOWN = (
+    "the size of the result depends on values; torch.where, masked_fill and a product with the "
+    "mask keep the size"
+)
+
+
+def is_mask(part):
+    return isinstance(part, torch.Tensor) and part.dtype == torch.bool
+
+
+def is_known(tensor):
+    """A tensor of the host has values while tracing."""
+    return getattr(tensor, "_traced", None) is None
+
+
+def places_of(mask):
+    """Where a mask of the host is True, in a list of all its elements."""
+    with torch._C.DisableTorchFunction():
+        return torch.Tensor.flatten(mask).nonzero().flatten()
+
+
+def without_masks(index):
+    """The index with numbers in place of masks of one dimension that have values."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if not any(is_mask(part) for part in parts):
+        return index
+    return tuple(
+        places_of(part) if is_mask(part) and is_known(part) and part.dim() == 1 else part
+        for part in parts
+    )
+
+
+def rows_under(t, value, mask):
+    """The value with the dimensions of a mask as one, and the places in it where it is True."""
+    if tuple(mask.shape) != tuple(value.shape[: mask.dim()]):
+        raise IndexError(
+            f"a mask of shape {tuple(mask.shape)} does not fit a tensor of shape "
+            f"{tuple(value.shape)}"
+        )
+    rest = tuple(value.shape[mask.dim() :])
+    return t.reshape(value, (mask.numel(),) + rest), places_of(mask)
+
+
+@row("masked_select", meta=False)
+def masked_select(t, input, mask):
+    if not is_known(mask):
+        raise Unsupported(SIZE_UNKNOWN)
+    x = t.value(input)
+    shape = torch.broadcast_shapes(tuple(x.shape), tuple(mask.shape))
+    with torch._C.DisableTorchFunction():
+        mask = torch.Tensor.expand(mask, shape)
+    value, places = rows_under(t, t.expand(x, shape), mask)
+    if not len(places):
+        raise Unsupported("a part without elements")
+    return t.op("index_select", value, indices(t, places), dim=0)
+
+
 class Plan:
     """An index of Python as steps: ranges, then new dimensions, then one tensor of indices."""
 
@@ -188,7 +246,7 @@ class Plan:
         if part is None or part is Ellipsis:
             return 0
         if isinstance(part, torch.Tensor) and part.dtype == torch.bool:
-            raise Unsupported("a mask as an index has a result whose size depends on values; it")
+            raise Unsupported(SIZE_UNKNOWN)
         return 1
 
     def take(self, t, shape, dim, part):
@@ -243,6 +301,13 @@ class Plan:
 @row("Tensor.__getitem__", meta=False)
 def getitem(t, input, index):
     value = t.value(input)
+    index = without_masks(index)
+    alone = index[0] if isinstance(index, tuple) and len(index) == 1 else index
+    if is_mask(alone) and is_known(alone) and alone.dim():
+        value, places = rows_under(t, value, alone)
+        if not len(places):
+            raise Unsupported("a part without elements")
+        return t.op("index_select", value, indices(t, places), dim=0)
     plan = Plan(t, value.shape, index)
     if 0 in plan.shape:
         raise Unsupported("a part without elements")
@@ -262,6 +327,24 @@ def getitem(t, input, index):
         count *= size
     found = t.op("index_select", cut, t.reshape(ids, (count,)), dim=dim)
     return t.reshape(found, cut.shape[:dim] + ids.shape + cut.shape[dim + 1 :])
+
+
+def written_under(t, base, mask, new):
+    """The base with `new` where a mask of its first dimensions is True."""
+    rows, places = rows_under(t, base, mask) if is_known(mask) else (base, None)
+    rest = tuple(base.shape[mask.dim() :])
+    if len(new.shape) <= len(rest) or set(new.shape[: len(new.shape) - len(rest)]) == {1}:
+        new = t.reshape(new, new.shape[-len(rest) :] if rest else ())  # one for all places
+        shape = tuple(mask.shape) + (1,) * len(rest)
+        return t.op("where", t.reshape(t.value(mask), shape), t.expand(new, base.shape), base)
+    if places is None:
+        raise Unsupported("values one by one for a mask that is computed")
+    if not len(places):
+        return base
+    new = t.expand(new, (len(places),) + rest)
+    wide = t.reshape(indices(t, places), (len(places),) + (1,) * len(rest))
+    below = t.op("scatter", rows, t.expand(wide, new.shape), new, dim=0)
+    return t.reshape(below, base.shape)
 
 
 def written(t, base, plan, new):
@@ -288,13 +371,10 @@ def setitem(t, input, index, value):
     if any(isinstance(p, list) for p in parts):
         raise NotImplementedError("a list cannot be assigned to; use a tensor of indices")
     base = t.value(input)
-    for part in parts:
-        if isinstance(part, torch.Tensor) and part.dtype == torch.bool:
-            if len(parts) > 1 or tuple(part.shape) != base.shape:
-                raise Unsupported("a mask of another shape as an index")
-            new = t.expand(t.value(value, base.dtype), base.shape)
-            t.assign(input, t.op("where", part, new, base))
-            return None
+    if len(parts) == 1 and is_mask(parts[0]):
+        t.assign(input, written_under(t, base, parts[0], t.value(value, base.dtype)))
+        return None
+    index = without_masks(index)
     plan = Plan(t, base.shape, index)
     new = t.value(value, base.dtype)
     if plan.tensor is None:

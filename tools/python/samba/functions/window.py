@@ -1,4 +1,7 @@
 """Convolutions, pools, resampling."""
+import itertools
+import math
+
 import torch
 
 from samba.functions.table import numbers, row
@@ -162,9 +165,7 @@ def lp_pool(spatial):
 def adaptive(spatial, pool):
     """Windows of one size; where the sizes do not divide, window by window."""
 
-    def build(t, input, output_size, return_indices=False):
-        if return_indices:
-            raise Unsupported("indices of an adaptive pool")
+    def build(t, input, output_size):
         x, was = batched(t, input, spatial)
         wanted = (
             list(output_size) if isinstance(output_size, (tuple, list)) else [output_size] * spatial
@@ -187,8 +188,11 @@ def adaptive(spatial, pool):
         )
         wanted = [x.shape[2 + i] if w is None else int(w) for i, w in enumerate(wanted)]
         kernel = whole(t, x, wanted)
-        if kernel is None or return_indices:
-            return build(t, input, output_size, return_indices)
+        if return_indices:
+            values, places = picked(t, x, wanted, kernel)
+            return unbatched(t, values, was), unbatched(t, places, was)
+        if kernel is None:
+            return build(t, input, output_size)
         if kernel == [1] * spatial:
             return unbatched(t, x, was)
         if wanted == [1] * spatial:
@@ -203,14 +207,54 @@ def adaptive(spatial, pool):
     return first
 
 
+def window(i, count, size):
+    """Window number i of an adaptive pool: [floor(i n / count), ceil((i + 1) n / count))."""
+    return i * size // count, -(-(i + 1) * size // count)
+
+
+MOST_WINDOWS = 256
+
+
+def picked(t, x, wanted, kernel):
+    """The largest elements of the windows of an adaptive pool, and where they lie in x[n, c]."""
+    sizes = list(x.shape[2:])
+    if kernel is not None:
+        return t.op(f"max_pool{len(wanted)}d_with_indices", x, kernel_size=kernel, stride=kernel)
+    count = 1
+    for number in wanted:
+        count *= number
+    if count > MOST_WINDOWS:
+        raise Unsupported(
+            f"indices of an adaptive pool with {count} windows of different sizes (at most "
+            f"{MOST_WINDOWS}); an output size that divides the input's has no such limit"
+        )
+    planes = tuple(x.shape[:2])
+    numbers_of = t.expand(
+        t.reshape(t.value(torch.arange(math.prod(sizes))), (1, 1, *sizes)), x.shape
+    )
+    places = []
+    for cell in itertools.product(*map(range, wanted)):
+        part, its = x, numbers_of
+        for axis_of, (i, most, size) in enumerate(zip(cell, wanted, sizes)):
+            start, end = window(i, most, size)
+            part = t.slice(part, 2 + axis_of, start, end)
+            its = t.slice(its, 2 + axis_of, start, end)
+        flat = planes + (math.prod(part.shape[2:]),)
+        first = t.op("argmax", t.reshape(part, flat), dim=2, keepdim=True)
+        places.append(t.op("gather", t.reshape(its, flat), first, dim=2))
+    places = places[0] if count == 1 else t.op("cat", *places, dim=2)
+    values = t.op("gather", t.reshape(x, planes + (math.prod(sizes),)), places, dim=2)
+    return t.reshape(values, planes + tuple(wanted)), t.reshape(places, planes + tuple(wanted))
+
+
 def along(t, x, dim, count, operator):
-    """Windows [floor(i n / count), ceil((i + 1) n / count)) of a dimension."""
+    """The windows of one dimension, each reduced."""
     size = x.shape[dim]
     if size == count:
         return x
     parts = []
     for i in range(count):
-        start, end = i * size // count, -(-(i + 1) * size // count)
+        start, end = window(i, count, size)
         parts.append(t.op(operator, t.slice(x, dim, start, end), dim=[dim], keepdim=True))
     return parts[0] if count == 1 else t.op("cat", *parts, dim=dim)
 
@@ -225,6 +269,9 @@ for _n in (1, 2, 3):
     row(f"avg_pool{_n}d", meta=False)(avg_pool(_n))
     row(f"adaptive_avg_pool{_n}d", meta=False)(adaptive(_n, "avg"))
     row(f"adaptive_max_pool{_n}d", meta=False)(adaptive(_n, "max"))
+    row(f"adaptive_max_pool{_n}d_with_indices", meta=False)(
+        lambda t, x, size, return_indices=False, _pool=adaptive(_n, "max"): _pool(t, x, size, True)
+    )
 for _n in (1, 2):
     row(f"lp_pool{_n}d", meta=False)(lp_pool(_n))
 
