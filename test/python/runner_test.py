@@ -63,7 +63,18 @@ class RunnerTest(unittest.TestCase):
             from sambaflow.samba.utils.tensorboard_debug import dump_accuracy_debug_info
             from sambaflow.samba.utils.trainer.samba import train
             from sambaflow.samba.utils.trainer.torch import train as other
-            for refused in (TestWithGold, dump_accuracy_debug_info, train, other):
+            from sambaflow.samba.profiler import Profiler
+            from sambaflow.frameworks.quantized.quantized_linear import QuantizedLinear
+            from sambaflow.samba.test import consistency_test
+            from sambaflow.mac.metadata import ConvTilingMetadata, TilingMetadata
+            from sambaflow.samba.functional.stir import sn_imm, sn_select, sn_zipmapreduce
+            from sambaflow.samba.graph import FwdGraph
+            from sambaflow.samba.utils.numeric import MAX_BF16_TRUNCATE_NORMAL_REL
+            import sambaflow.samba.sn_private as sp
+            sp.sn_gather, sp.sn_scatter
+            for refused in (
+                TestWithGold, dump_accuracy_debug_info, train, other, Profiler, QuantizedLinear
+            ):
                 try:
                     refused(1, 2)
                 except NotImplementedError as error:
@@ -81,6 +92,9 @@ class RunnerTest(unittest.TestCase):
             "train is not supported: there is no trainer; call samba.session.run for each batch",
             "train is not supported: there is no trainer; write the loop with torch.optim",
             "did you mean 'TestWithGold'",
+            "Profiler is not supported: there is no profiler; use samba.session.report()",
+            "QuantizedLinear is not supported: the device has no products of 8-bit integers; "
+            "compile the unquantized model; precision 'mp4' computes in bf16",
             "SNConfig",
         ):
             self.assertIn(text, out)

@@ -39,8 +39,8 @@ from samba.version import __version__  # noqa: F401
 session = SambaSession()
 
 MODULES = (
-    "directives env functional logging materialize nn optim sambacollections sambaloader "
-    "sambatensor utils"
+    "directives env functional graph logging materialize nn optim sambacollections sambaloader "
+    "sambatensor sn_private utils"
 ).split()
 NAMES = (
     "SambaParameter SambaSession SambaTensor Tensor arange empty from_named_dict from_torch "

@@ -20,8 +20,9 @@ class op_fusion(contextlib.ContextDecorator):
     Recorded in `directives.recorded`; no effect."""
 
     def __init__(self, *args, **kwargs):
-        recorded.append(("op_fusion", args, dict(kwargs)))
-        remark("op_fusion")
+        name = type(self).__name__
+        recorded.append((name, args, dict(kwargs)))
+        remark(name)
 
     def __enter__(self):
         return self
@@ -30,7 +31,11 @@ class op_fusion(contextlib.ContextDecorator):
         return False
 
 
+class sdpa_directives(op_fusion):
+    """The same for attention: sdpa_directives({...})."""
+
+
 def __getattr__(name):
     from samba.names import missing_attribute
 
-    raise missing_attribute(__name__, name, ("op_fusion", "recorded"))
+    raise missing_attribute(__name__, name, ("op_fusion", "recorded", "sdpa_directives"))

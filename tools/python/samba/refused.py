@@ -5,15 +5,22 @@ import types
 
 from samba.names import missing_attribute, refuse
 
+NO_INT8 = (
+    "the device has no products of 8-bit integers",
+    "compile the unquantized model; precision 'mp4' computes in bf16",
+)
+
 # module -> name -> why not, and what to do instead. None: a name that is only handed on.
 MODULES = {
     "samba.schema": {},
     "samba.schema.snconfig": {"SNConfig": None},
-    "samba.test": {
-        "TestWithGold": (
-            "files of another machine's results are not read",
-            "compare with PyTorch: utils.common.common_app_driver, command test",
-        )
+    "samba.profiler": {"Profiler": ("there is no profiler", "use samba.session.report()")},
+    "samba.frameworks": {},
+    "samba.frameworks.quantized": {},
+    "samba.frameworks.quantized.quantized_linear": {
+        "QuantizedLinear": NO_INT8,
+        "SNQConfig": NO_INT8,
+        "quantize_model": NO_INT8,
     },
     "samba.utils.tensorboard_debug": {
         "dump_accuracy_debug_info": (

@@ -6,9 +6,11 @@ import torch
 import torch.nn.functional
 from torch.nn.functional import *  # noqa: F401,F403
 
-from samba.names import missing_attribute
+from samba.functional import stir
+from samba.functional.stir import *  # noqa: F401,F403
+from samba.names import missing_attribute, refuse
 
-ADDED = ("addmm", "contiguous_backward", "triu_fill")
+ADDED = ("addmm", "contiguous_backward", "groupby", "triu_fill") + stir.NAMES
 RENAMED = ("sigmoid", "tanh")  # torch.nn.functional warns that torch has them now
 
 
@@ -38,6 +40,15 @@ def triu_fill(input, value, diagonal=1):
 def contiguous_backward(input):
     """input itself; its gradient is made contiguous."""
     return input
+
+
+def groupby(tensor, num_bins=32, capacity=1, **options):
+    """Refused: NotImplementedError."""
+    refuse(
+        "groupby",
+        "how it fills its bins is not documented",
+        "use one_hot, cumsum and masked products, whose sizes are known",
+    )
 
 
 def find(name):

@@ -6,8 +6,11 @@ from samba.names import missing_attribute
 from .compare import assert_close
 from .performance import measure_performance, measure_sections
 from .trace import init_output_grads, trace_graph, trace_multigraph
+from .types import SNType, parse_dtype
+from .weight_norm import weight_norm_
 
 NAMES = (
+    "SNType",
     "assert_close",
     "get_file_dir",
     "get_rank",
@@ -16,11 +19,13 @@ NAMES = (
     "is_main_process",
     "measure_performance",
     "measure_sections",
+    "parse_dtype",
     "set_seed",
     "trace_graph",
     "trace_multigraph",
+    "weight_norm_",
 )
-MODULES = ("argparser", "benchmark_acc", "common", "dataset", "pef_utils")
+MODULES = ("argparser", "benchmark_acc", "common", "dataset", "numeric", "pef_utils")
 __all__ = list(NAMES)
 
 

@@ -1,0 +1,1 @@
+"""Notes for a compiler; see samba.mac.metadata."""
