@@ -99,18 +99,18 @@ bool sambaSessionFindMissingInput(const SambaSession *session, const SambaRunOrd
 
 /* ---- Running ---- */
 
-/* Runs one call and adds what it did to the reports. */
+/* Runs one call and adds what it did to the reports, also when a fault ended it. */
 static SambaStatus launch(SambaLoadedPef *loaded, uint32_t call, const uint64_t *argins) {
-  SambaDeviceActivity activity;
-  SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(
-      loaded->device->functions->launch(loaded->device, call, argins, &activity), "call %u", call));
+  SambaDeviceActivity activity = {0};
+  SambaStatus status = sambaStatusAnnotate(
+      loaded->device->functions->launch(loaded->device, call, argins, &activity), "call %u", call);
 
   SambaSectionReport *section = &loaded->sections[loaded->pef->calls[call].section];
-  ++section->calls;
+  section->calls += !status;
   sambaDeviceActivityAdd(&section->activity, &activity);
-  ++loaded->report.calls;
+  loaded->report.calls += !status;
   sambaDeviceActivityAdd(&loaded->report.activity, &activity);
-  return NULL;
+  return status;
 }
 
 /* Stores the hyperparameters that the run brings and finds what its launches get. A run that is

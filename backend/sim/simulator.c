@@ -528,9 +528,20 @@ static const SambaTimingResult *keepTimed(SambaSimulator *simulator, uint32_t im
   return &simulator->timed.data[simulator->timed.size - 1].result;
 }
 
-static SambaStatus timeCall(SambaSimulator *simulator, uint32_t image, const SambaSection *section,
-                            const SambaBinding *bindings, const SambaIndexTraces *traces,
-                            const SambaTimingResult **out_result) {
+/* The bound that holds where the user gives none: far more than any good estimate is off. */
+static uint64_t defaultMaximum(const SambaPefSection *section) {
+  uint64_t bound;
+  return __builtin_mul_overflow(section->estimated_cycles, 100, &bound) ? 0 : bound;
+}
+
+static SambaStatus timeCall(SambaSimulator *simulator, const SambaPefSection *record,
+                            const SambaSection *section, const SambaBinding *bindings,
+                            const SambaIndexTraces *traces, const SambaTimingResult **out_result) {
+  SambaTimingOptions options = simulator->options.timing;
+  uint32_t image = record->image;
+  if (!options.max_cycles)
+    options.max_cycles = defaultMaximum(record);
+
   /* Addresses that depend on data are timed anew. */
   bool repeatable = !simulator->options.no_memo && (!traces || traces->size == 0);
   *out_result = repeatable ? findTimed(simulator, image, bindings, section->symbol_count) : NULL;
@@ -538,22 +549,23 @@ static SambaStatus timeCall(SambaSimulator *simulator, uint32_t image, const Sam
     return NULL;
 
   SambaTimingResult result = {0};
-  SAMBA_RETURN_IF_ERROR(sambaTimingExecute(&simulator->machine, section, bindings, traces,
-                                           &simulator->options.timing, &result));
-  if (repeatable) {
+  SambaStatus status =
+      sambaTimingExecute(&simulator->machine, section, bindings, traces, &options, &result);
+  if (repeatable && !status) {
     *out_result = keepTimed(simulator, image, bindings, section->symbol_count, &result);
     return NULL;
   }
   sambaTimingResultFree(&simulator->not_kept);
   simulator->not_kept = result;
   *out_result = &simulator->not_kept;
-  return NULL;
+  return status;
 }
 
 SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, const uint64_t *argins,
                                  SambaCallReport *out_report) {
   const SambaPefCall *call = &simulator->pef->calls[index];
-  uint32_t image = simulator->pef->sections[call->section].image;
+  const SambaPefSection *record = &simulator->pef->sections[call->section];
+  uint32_t image = record->image;
   const SambaSection *section = simulator->sections[image];
   SambaArena scratch = {0};
   SambaBinding *bindings = SAMBA_ARENA_ARRAY(&scratch, SambaBinding, section->symbol_count + 1);
@@ -575,18 +587,17 @@ SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, cons
                                 argument_count, simulator->options.no_timing ? NULL : &traces);
   if (!status && !simulator->options.no_timing) {
     const SambaTimingResult *result;
-    status = timeCall(simulator, image, section, bindings, &traces, &result);
-    if (!status)
-      report = (SambaCallReport){.cycles = result->cycles,
-                                 .launch_cycles = report.launch_cycles,
-                                 .dram_read_bytes = result->dram_read_bytes,
-                                 .dram_write_bytes = result->dram_write_bytes,
-                                 .host_read_bytes = result->host_read_bytes,
-                                 .host_write_bytes = result->host_write_bytes,
-                                 .flops = result->flops,
-                                 .events = result->events,
-                                 .link_busy_max = result->link_busy_max,
-                                 .units = result->units};
+    status = timeCall(simulator, record, section, bindings, &traces, &result);
+    report = (SambaCallReport){.cycles = result->cycles,
+                               .launch_cycles = report.launch_cycles,
+                               .dram_read_bytes = result->dram_read_bytes,
+                               .dram_write_bytes = result->dram_write_bytes,
+                               .host_read_bytes = result->host_read_bytes,
+                               .host_write_bytes = result->host_write_bytes,
+                               .flops = result->flops,
+                               .events = result->events,
+                               .link_busy_max = result->link_busy_max,
+                               .units = result->units};
   }
 
   sambaIndexTracesFree(&traces);

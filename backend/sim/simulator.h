@@ -41,7 +41,8 @@ SambaStatus sambaSimulatorRead(SambaSimulator *simulator, uint32_t symbol, void 
 /* Has the symbol's memory been written under a name of this symbol: by initial data, the host or a
  * launch? What was written may be lost since, when another symbol took the memory. */
 bool sambaSimulatorIsWritten(const SambaSimulator *simulator, uint32_t symbol);
-/* Launches one call; argins: bits per argin of the PEF. out_report may be NULL. */
+/* Launches one call; argins: bits per argin of the PEF. out_report may be NULL; after a fault it
+ * says what was counted until then. */
 SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t call, const uint64_t *argins,
                                  SambaCallReport *out_report);
 /* Simulated cycles since creation, launches included. */

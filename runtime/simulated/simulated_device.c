@@ -56,7 +56,7 @@ static SambaStatus launch(SambaDevice *device, uint32_t call, const uint64_t *ar
                           SambaDeviceActivity *out_activity) {
   const SimulatedDevice *self = (const SimulatedDevice *)device;
   SambaCallReport report;
-  SAMBA_RETURN_IF_ERROR(sambaSimulatorLaunch(self->simulator, call, argins, &report));
+  SambaStatus status = sambaSimulatorLaunch(self->simulator, call, argins, &report);
 
   *out_activity = (SambaDeviceActivity){.cycles = report.cycles,
                                         .launch_cycles = report.launch_cycles,
@@ -69,7 +69,7 @@ static SambaStatus launch(SambaDevice *device, uint32_t call, const uint64_t *ar
   if (report.units)
     addUnits(sambaSimulatorGetSection(self->simulator, self->pef->calls[call].section),
              report.units, out_activity);
-  return NULL;
+  return status;
 }
 
 static SambaStatus copyPeer(SambaDevice *device, uint32_t symbol, SambaDevice *peer) {
@@ -121,8 +121,11 @@ static SambaStatus create(const void *options, const SambaMachine *machine,
                           SambaDevice **out_device) {
   const SambaSimulatedDeviceOptions *own = options;
   SambaSimulatorOptions simulator_options = {
-      .values = {.threads = own->threads, .cpu = own->cpu, .trap_nan = own->trap_nan},
-      .timing = {.max_cycles = own->max_cycles, .no_skip = own->no_skip},
+      .values = {.threads = own->threads,
+                 .cpu = own->cpu,
+                 .trap_nan = own->trap_nan,
+                 .stop = own->stop},
+      .timing = {.max_cycles = own->max_cycles, .no_skip = own->no_skip, .stop = own->stop},
       .launch = launchModeOf(own->orchestration),
       .no_values = own->timing_only,
       .no_timing = own->values_only,

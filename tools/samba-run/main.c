@@ -4,9 +4,18 @@
 #include "support/text/command_line.h"
 #include "tools/samba-run/run.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Set by Ctrl-C; the engines look at it. */
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal_number) {
+  interrupted = 1;
+  signal(signal_number, SIG_DFL); /* the second one ends the program at once */
+}
 
 static SambaStatus parseLaunch(const char *text, SambaOrchestration *out) {
   static const char *const names[] = {"hw", "sw", "none"};
@@ -24,6 +33,7 @@ static SambaStatus deviceOptions(const SambaRunArguments *arguments,
                                        .cpu = arguments->cpu,
                                        .trap_nan = arguments->trap_nan,
                                        .max_cycles = (uint64_t)arguments->max_cycles,
+                                       .stop = &interrupted,
                                        .timing_only = arguments->timing_only,
                                        .values_only = arguments->values_only,
                                        .no_skip = arguments->no_skip,
@@ -96,14 +106,31 @@ static SambaStatus runSteps(const SambaRunArguments *arguments, SambaSession *se
   return status;
 }
 
+/* What was counted until a fault, or until Ctrl-C. */
+static SambaStatus reportFault(const SambaRunArguments *arguments, SambaSession *session,
+                               SambaStatus fault) {
+  SambaStatus status = NULL;
+  if (arguments->stats)
+    status = sambaWriteStatistics(arguments->stats, session, sambaStatusGetMessage(fault));
+  if (!arguments->values_only)
+    sambaPrintSummary(session);
+  if (status)
+    fault = sambaStatusNote(fault, "%s", sambaStatusGetMessage(status));
+  sambaStatusFree(status);
+  return fault;
+}
+
 static SambaStatus runSession(const SambaRunArguments *arguments, SambaSession *session,
                               SambaArena *arena, SambaSteps *steps, Run *run) {
-  SAMBA_RETURN_IF_ERROR(runSteps(arguments, session, arena, steps, run));
+  SambaStatus status = runSteps(arguments, session, arena, steps, run);
+  if (status)
+    return sambaStatusGetCode(status) == SAMBA_FAULT ? reportFault(arguments, session, status)
+                                                     : status;
   if (arguments->save)
     SAMBA_RETURN_IF_ERROR(sambaSessionSave(session, arguments->save));
   SAMBA_RETURN_IF_ERROR(sambaResultsWrite(arguments, arena, &run->results));
   if (arguments->stats)
-    SAMBA_RETURN_IF_ERROR(sambaWriteStatistics(arguments->stats, session));
+    SAMBA_RETURN_IF_ERROR(sambaWriteStatistics(arguments->stats, session, NULL));
   if (!arguments->values_only)
     sambaPrintSummary(session);
   return sambaResultsCompare(arguments, arena, &run->results);
@@ -197,7 +224,7 @@ int main(int argc, char **argv) {
       {"--threads", SAMBA_OPTION_INT, &options.threads, "N",
        "host threads (default: all cores); bits do not depend on it"},
       {"--max-cycles", SAMBA_OPTION_INT, &options.max_cycles, "N",
-       "a section that takes longer is a fault (default: no bound)"},
+       "a section that takes longer is a fault (default: 100 times its estimate)"},
       {"--cpu", SAMBA_OPTION_STRING, &options.cpu, "NAME",
        "host CPU to compile lane programs for (default: this host)"},
       {"--no-skip", SAMBA_OPTION_FLAG, &options.no_skip, NULL,
@@ -217,7 +244,11 @@ int main(int argc, char **argv) {
       .usage = "samba-run FILE.pef [options]",
       .summary = "Runs a PEF on the simulated RDU: real values, cycles, statistics.",
       .options = table,
-      .more = "Exit code: 0, 1 after an error, 2 when an output differs from what --expect names."};
+      .more =
+          "Exit code: 0, 1 after an error, 2 when an output differs from what --expect names, 130 "
+          "after Ctrl-C. After a fault and after Ctrl-C, --stats says what was counted until "
+          "then."};
+  signal(SIGINT, interrupt);
   SambaStatus status = sambaToolAnswer(&tool, argc, argv, answer, &options);
   sambaArrayFree(&options.inputs);
   sambaArrayFree(&options.outputs);
@@ -225,5 +256,7 @@ int main(int argc, char **argv) {
   sambaArrayFree(&options.expectations);
   sambaArrayFree(&options.set);
 
-  return sambaReport(status);
+  bool stopped = status && interrupted;
+  int code = sambaReport(status);
+  return stopped ? 128 + SIGINT : code;
 }

@@ -108,7 +108,7 @@ void sambaProgressEnd(const SambaProgress *progress);
 
 /* ---- Statistics (statistics.c) ---- */
 
-/* Writes --stats FILE.json. */
-SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session);
+/* Writes --stats FILE.json; fault: what ended the run early, NULL: nothing did. */
+SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session, const char *fault);
 
 #endif

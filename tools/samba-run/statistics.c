@@ -76,7 +76,7 @@ static cJSON *sectionOf(const SambaSession *session, const SambaSectionReport *s
   return object;
 }
 
-SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session) {
+SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session, const char *fault) {
   const SambaMachine *machine = sambaSessionGetMachine(session);
   SambaRunReport report;
 
@@ -87,6 +87,8 @@ SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session) 
   cJSON *host = cJSON_CreateObject();
   cJSON_AddStringToObject(root, "version", SAMBA_VERSION);
   cJSON_AddStringToObject(root, "target", machine->name);
+  if (fault)
+    cJSON_AddStringToObject(root, "fault", fault);
   static const struct {
     const char *name;
     SambaReasonKind kind;

@@ -47,16 +47,16 @@ SambaStatus sambaTimingExecute(const SambaMachine *machine, const SambaSection *
   SambaEngine engine = {.machine = machine, .section = section, .bindings = bindings};
   if (options) {
     engine.max_cycles = options->max_cycles;
+    engine.stop = options->stop;
     engine.on_firing = options->on_firing;
     engine.user = options->user;
   }
   *out_result = (SambaTimingResult){0};
   SambaStatus status = sambaEngineBuild(&engine, index_traces);
 
-  if (!status)
-    status = sambaEngineRun(&engine);
   if (!status) {
-    out_result->cycles = engine.finish;
+    status = sambaEngineRun(&engine);
+    out_result->cycles = status ? engine.now : engine.finish;
     out_result->dram_read_bytes = engine.dram.read_bytes;
     out_result->dram_write_bytes = engine.dram.write_bytes;
     out_result->host_read_bytes = engine.dram.host_read_bytes;

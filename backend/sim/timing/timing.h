@@ -10,10 +10,13 @@
 #include "backend/section/section.h"
 #include "backend/sim/call/call.h"
 
+#include <signal.h>
+
 typedef struct SambaTimingOptions {
-  uint64_t max_cycles; /* 0: no bound; beyond: the fault `too many cycles` */
-  bool no_skip;        /* switch periodic advance off */
-  bool cycle_fidelity; /* finer events (reserve; tile fidelity otherwise) */
+  uint64_t max_cycles;               /* 0: no bound; beyond: the fault `too many cycles` */
+  const volatile sig_atomic_t *stop; /* non-zero: the fault `interrupted`; NULL: nothing stops it */
+  bool no_skip;                      /* switch periodic advance off */
+  bool cycle_fidelity;               /* finer events (reserve; tile fidelity otherwise) */
   /* Optional trace of firings: called in no particular order. */
   void (*on_firing)(void *user, uint32_t unit, uint64_t start_cycle, uint64_t end_cycle);
   void *user;
@@ -36,8 +39,8 @@ typedef struct SambaTimingResult {
   SambaUnitActivity *units; /* one per unit; owned, sambaTimingResultFree */
 } SambaTimingResult;
 
-/* Times one call. bindings give device addresses (data may be NULL); index_traces may be NULL when
- * no port is indexed. */
+/* Times one call. After a fault the result says what was counted until then. bindings give device
+ * addresses (data may be NULL); index_traces may be NULL when no port is indexed. */
 SambaStatus sambaTimingExecute(const SambaMachine *machine, const SambaSection *section,
                                const SambaBinding *bindings, const SambaIndexTraces *index_traces,
                                const SambaTimingOptions *options, SambaTimingResult *out_result);

@@ -55,7 +55,8 @@ SambaStatus sambaValuesExecute(SambaValues *values, const SambaSection *section,
                                .jit = values->jit,
                                .machine = &values->machine,
                                .cpu = values->cpu,
-                               .trap_nan = values->options.trap_nan};
+                               .trap_nan = values->options.trap_nan,
+                               .stop = values->options.stop};
   SambaSectionRun run;
   SambaStatus status =
       sambaSectionRunCreate(&context, section, bindings, argins, argin_count, index_traces, &run);

@@ -11,10 +11,13 @@
 #include "backend/section/section.h"
 #include "backend/sim/call/call.h"
 
+#include <signal.h>
+
 typedef struct SambaValuesOptions {
-  int threads;     /* >= 1 */
-  const char *cpu; /* JIT target CPU, NULL: the host's */
-  bool trap_nan;   /* a NaN written to memory is the fault `not a number` */
+  int threads;                       /* >= 1 */
+  const char *cpu;                   /* JIT target CPU, NULL: the host's */
+  bool trap_nan;                     /* a NaN written to memory is the fault `not a number` */
+  const volatile sig_atomic_t *stop; /* non-zero: the fault `interrupted`; NULL: nothing stops it */
 } SambaValuesOptions;
 
 typedef struct SambaValuesStatistics {

@@ -17,6 +17,8 @@
 #include "samba/tensor.h"
 #include "samba/trace_record.h"
 
+#include <signal.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -46,11 +48,14 @@ typedef struct SambaSimulatedDeviceOptions {
   const char *cpu; /* the host CPU to compile lane programs for; NULL: this one */
   bool trap_nan;   /* a NaN that is written to memory is a fault */
   SambaOrchestration orchestration;
-  uint64_t max_cycles; /* a section that takes longer is a fault; 0: no bound */
-  bool timing_only;    /* no values */
-  bool values_only;    /* no cycles */
-  bool no_skip;        /* time every period of a steady state */
-  bool no_memo;        /* time every call anew */
+  uint64_t max_cycles; /* a section that takes longer is a fault; 0: 100 times its estimate */
+  /* A run ends with the fault `interrupted` soon after this has become non-zero, in a signal's
+   * handler for instance. NULL: nothing stops it. */
+  const volatile sig_atomic_t *stop;
+  bool timing_only; /* no values */
+  bool values_only; /* no cycles */
+  bool no_skip;     /* time every period of a steady state */
+  bool no_memo;     /* time every call anew */
 } SambaSimulatedDeviceOptions;
 
 /* The options are borrowed until the last device is made; cpu until the devices are destroyed. */

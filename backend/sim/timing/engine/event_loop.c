@@ -55,6 +55,8 @@ SambaStatus sambaEngineRun(SambaEngine *engine) {
   while (sambaEventsPop(&engine->events, &time, &target)) {
     if (time > limit)
       return sambaEngineTooManyCycles(engine, limit);
+    if (engine->stop && *engine->stop)
+      return sambaEngineInterrupted(engine);
     ++engine->event_count;
     engine->now = time;
     uint32_t index = target >> SAMBA_TARGET_KIND_BITS;

@@ -132,14 +132,31 @@ SambaStatus sambaEngineDeadlock(const SambaEngine *engine) {
   return noteWaits(engine, status, starved || stops ? waiter : wait.actor);
 }
 
-SambaStatus sambaEngineTooManyCycles(const SambaEngine *engine, uint64_t limit) {
+static uint32_t firstAtWork(const SambaEngine *engine) {
   uint32_t actor = 0;
   while (actor + 1 < engine->actor_count && isFinished(&engine->actors[actor]))
     ++actor;
-  char text[256] = "";
+  return actor;
+}
+
+SambaStatus sambaEngineTooManyCycles(const SambaEngine *engine, uint64_t limit) {
+  uint32_t actor = firstAtWork(engine);
+  char text[256];
   describe(engine, actor, text, sizeof text);
-  return sambaStatusMake(SAMBA_FAULT,
-                         "too many cycles: section '%s' was not finished after %llu cycles; %s is "
-                         "among those still at work; raise --max-cycles if this is expected",
-                         engine->section->name, (unsigned long long)limit, text);
+  SambaStatus status =
+      sambaStatusMake(SAMBA_FAULT,
+                      "too many cycles: section '%s' was not finished after %llu cycles; %s is "
+                      "among those still at work; raise --max-cycles if this is expected",
+                      engine->section->name, (unsigned long long)limit, text);
+  return noteWaits(engine, status, actor);
+}
+
+SambaStatus sambaEngineInterrupted(const SambaEngine *engine) {
+  uint32_t actor = firstAtWork(engine);
+  char text[256];
+  describe(engine, actor, text, sizeof text);
+  SambaStatus status = sambaStatusMake(
+      SAMBA_FAULT, "interrupted: section '%s' was at cycle %llu; %s is among those still at work",
+      engine->section->name, (unsigned long long)engine->now, text);
+  return noteWaits(engine, status, actor);
 }

@@ -9,5 +9,7 @@
 SambaStatus sambaEngineDeadlock(const SambaEngine *engine);
 /* `too many cycles`. */
 SambaStatus sambaEngineTooManyCycles(const SambaEngine *engine, uint64_t limit);
+/* `interrupted`: the caller of the run has asked for its end. */
+SambaStatus sambaEngineInterrupted(const SambaEngine *engine);
 
 #endif

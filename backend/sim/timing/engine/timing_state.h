@@ -13,6 +13,8 @@
 #include "backend/sim/timing/dram/events.h"
 #include "support/base/index.h"
 
+#include <signal.h>
+
 /* One token on a stream, as its source sees time: the destinations see it `latency` later. */
 typedef struct SambaSegment {
   uint64_t first;     /* first vector leaves */
@@ -187,6 +189,7 @@ typedef struct SambaEngine {
   const SambaSection *section;
   const SambaBinding *bindings;
   uint64_t max_cycles; /* 0: no bound */
+  const volatile sig_atomic_t *stop;
   void (*on_firing)(void *user, uint32_t unit, uint64_t start_cycle, uint64_t end_cycle);
   void *user; /* of on_firing, which may be NULL */
   uint64_t now, finish;

@@ -33,6 +33,9 @@ static SambaStatus fire(SambaSectionRun *run, SambaUnitRun *unit) {
 /* Runs a unit until it waits. */
 static SambaStatus runUnit(SambaSectionRun *run, uint32_t unit) {
   for (;;) {
+    if (run->context.stop && *run->context.stop)
+      return sambaUnitFault(run, &run->units[unit], run->units[unit].fired, "interrupted",
+                            "values were not computed to the end");
     sambaReadyBegin(&run->ready, unit);
     SAMBA_RETURN_IF_ERROR(fire(run, &run->units[unit]));
     if (sambaReadyRest(&run->ready, unit))

@@ -10,6 +10,8 @@
 #include "backend/sim/value/kernel/jit.h"
 #include "backend/sim/value/stream/port.h"
 
+#include <signal.h>
+
 typedef struct SambaUnitRun {
   const SambaUnit *unit;
   uint32_t index;
@@ -27,8 +29,9 @@ typedef struct SambaValueContext {
   SambaPool *pool;
   SambaJit *jit;
   const SambaMachine *machine;
-  const char *cpu; /* that kernels are compiled for; NULL: the host's */
-  bool trap_nan;   /* a NaN written to memory is the fault `not a number` */
+  const char *cpu;                   /* that kernels are compiled for; NULL: the host's */
+  bool trap_nan;                     /* a NaN written to memory is the fault `not a number` */
+  const volatile sig_atomic_t *stop; /* non-zero: the fault `interrupted`; NULL: nothing stops it */
 } SambaValueContext;
 
 /* One call. */
