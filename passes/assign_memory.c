@@ -193,7 +193,7 @@ static SambaStatus collect(Assignment *assignment, MlirOperation function,
   MlirOperation operation = mlirBlockGetFirstOperation(body);
   for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
     Home *unused;
-    if (sambaOperationIs(operation, "samba.constant"))
+    if (sambaOperationIsConstant(operation))
       SAMBA_RETURN_IF_ERROR(addHome(assignment, mlirOperationGetResult(operation, 0),
                                     (SambaStringRef){NULL, 0}, &unused));
     else if (sambaOperationIs(operation, "samba.call"))
@@ -353,7 +353,7 @@ static void write(const Assignment *assignment, MlirOperation function) {
       mlirOperationSetDiscardableAttributeByName(operation,
                                                  sambaMlirString(SAMBA_ADDRESSES_ATTRIBUTE),
                                                  mlirDenseI64ArrayGet(context, results, addresses));
-    else if (sambaOperationIs(operation, "samba.constant"))
+    else if (sambaOperationIsConstant(operation))
       mlirOperationSetDiscardableAttributeByName(operation,
                                                  sambaMlirString(SAMBA_ADDRESS_ATTRIBUTE),
                                                  mlirIntegerAttrGet(i64, addresses[0]));

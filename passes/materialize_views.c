@@ -20,17 +20,24 @@
 
 #include <stdlib.h>
 
-/* The chain of views above a value, outermost (nearest to the base) first; a repeated constant is
+/* The chain of views above a value, outermost (nearest to the base) first; what needs no memory is
  * its base. */
 typedef SAMBA_ARRAY(MlirOperation) Chain;
 
-static void appendChain(MlirValue value, Chain *chain) {
+static MlirValue appendChain(MlirValue value, void *user) {
+  Chain *chain = user;
   MlirOperation view = sambaDefiningOperation(value);
-  if (mlirOperationIsNull(view) || !(sambaOperationIsView(view) || sambaOperationIsSplat(view)))
-    return;
-  if (sambaOperationIsView(view))
-    appendChain(mlirOperationGetOperand(view, 0), chain);
+  if (mlirOperationIsNull(view) || !(sambaOperationIsView(view) || sambaOperationIsSource(view)))
+    return value;
+  sambaMapInputs(view, appendChain, chain);
   sambaArrayAppend(chain, view);
+  return value;
+}
+
+/* Of what the regions of an operation read from outside. */
+static void appendCaptured(MlirOperation operation, Chain *chain) {
+  if (mlirOperationGetNumRegions(operation))
+    sambaMapInputs(operation, appendChain, chain);
 }
 
 static MlirValue insertCopy(MlirValue value, MlirOperation before, SambaPefSectionType phase) {
@@ -51,6 +58,7 @@ static bool readsInPlace(MlirOperation operation, intptr_t i) {
   appendChain(mlirOperationGetOperand(operation, i), &chain);
   if (chain.size == 0 && !sambaValueIsArgin(mlirOperationGetOperand(operation, i)))
     return true;
+  appendCaptured(operation, &chain);
   sambaArrayAppend(&chain, operation);
   SambaArena arena = {0};
   SambaStageGraph *graph;
@@ -63,10 +71,6 @@ static bool readsInPlace(MlirOperation operation, intptr_t i) {
   return fine;
 }
 
-static bool isReshape(MlirOperation operation) {
-  return sambaOperationIs(operation, "samba.reshape");
-}
-
 static SambaPefSectionType laterOf(SambaPefSectionType a, SambaPefSectionType b) {
   return sambaPefSectionTypePlace(a) < sambaPefSectionTypePlace(b) ? b : a;
 }
@@ -75,17 +79,12 @@ static uint32_t placeOf(MlirOperation operation) {
   return sambaPefSectionTypePlace(sambaPhaseOf(operation));
 }
 
-static bool isOperator(MlirOperation operation) {
-  return sambaOperatorNameOf(operation).size && !sambaOperationIsView(operation) &&
-         !sambaOperationIs(operation, "samba.constant");
-}
-
 /* The first operation in [from, to) in front of which one of the phase may stand, or `to`. */
 static MlirOperation afterEarlierPhases(MlirOperation from, MlirOperation to,
                                         SambaPefSectionType phase) {
   MlirOperation at = from;
   for (; !mlirOperationEqual(from, to); from = mlirOperationGetNextInBlock(from))
-    if (!sambaOperationIs(from, "samba.constant") &&
+    if (!sambaOperationIsSource(from) && !sambaOperationIsConstant(from) &&
         placeOf(from) < sambaPefSectionTypePlace(phase))
       at = mlirOperationGetNextInBlock(from);
   return at;
@@ -153,7 +152,7 @@ static MlirOperation endOfPhase(MlirOperation terminator, MlirValue value,
                          ? mlirBlockGetFirstOperation(mlirOperationGetBlock(terminator))
                          : mlirOperationGetNextInBlock(maker);
   while (!mlirOperationEqual(at, terminator) &&
-         !(isOperator(at) && placeOf(at) > sambaPefSectionTypePlace(phase)))
+         !(sambaOperationIsOperator(at) && placeOf(at) > sambaPefSectionTypePlace(phase)))
     at = mlirOperationGetNextInBlock(at);
   return at;
 }
@@ -166,7 +165,7 @@ static void readCopy(MlirValue value, MlirValue copy) {
   for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
        use = mlirOpOperandGetNextUse(use)) {
     MlirOperation user = mlirOpOperandGetOwner(use);
-    if (sambaOperatorNameOf(user).size && mlirOperationIsBeforeInBlock(made, user))
+    if (!sambaOperationIs(user, "func.return") && mlirOperationIsBeforeInBlock(made, user))
       sambaArrayAppend(&uses, use);
   }
   for (size_t i = 0; i < uses.size; ++i)
@@ -183,8 +182,7 @@ static void materializeReturns(MlirOperation terminator) {
     if (replaceEmpty(terminator, i, value))
       continue;
     MlirOperation owner = sambaDefiningOperation(value);
-    bool copy = mlirOperationIsNull(owner) || sambaOperationIsView(owner) ||
-                sambaOperationIs(owner, "samba.constant");
+    bool copy = mlirOperationIsNull(owner) || !sambaOperationIsOperator(owner);
     copy = copy || sambaPointerMapGet(&returned, value.ptr, &unused);
     if (!copy) {
       sambaPointerMapSet(&returned, value.ptr, (uint32_t)i);
@@ -214,11 +212,12 @@ static void materializeFunction(MlirOperation function) {
                    .made = sambaAllocate(sambaArraySize(uses + 1, sizeof *copies.made))};
   for (size_t n = 0; n < operations.size; ++n) {
     MlirOperation operation = operations.data[n];
-    if (!sambaOperatorNameOf(operation).size)
+    if (!sambaOperationIsOperator(operation) && !sambaOperationIsView(operation))
       continue;
-    if (isReshape(operation)) { /* of a strided view */
+    if (sambaOperationIsReshape(operation)) { /* of a strided view */
       MlirOperation source = sambaDefiningOperation(mlirOperationGetOperand(operation, 0));
-      if (!mlirOperationIsNull(source) && sambaOperationIsView(source) && !isReshape(source))
+      if (!mlirOperationIsNull(source) && sambaOperationIsView(source) &&
+          !sambaOperationIsReshape(source))
         mlirOperationSetOperand(operation, 0,
                                 copyOf(&copies, mlirOperationGetOperand(operation, 0), operation));
       continue;

@@ -17,8 +17,6 @@
 /* On an operation of a section: one #rdu.mapping, or an array of them for an operation of several
  * stages. */
 #define SAMBA_MAPPING_ATTRIBUTE "rdu.mapping"
-/* On a linalg operation: the stage's name, from which units take theirs. */
-#define SAMBA_STAGE_ATTRIBUTE "rdu.stage"
 /* On a reduction that runs across lanes (docs/numerics.md). */
 #define SAMBA_LANE_REDUCE_ATTRIBUTE "rdu.lane_reduce"
 /* On a section that could not be placed or routed; on a module, decisions for the next attempt. */

@@ -6,37 +6,6 @@
 
 #include "mlir-c/BuiltinAttributes.h"
 
-#include <string.h>
-
-bool sambaOperationIs(MlirOperation operation, const char *name) {
-  return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(operation)),
-                            sambaMlirString(name));
-}
-
-SambaStringRef sambaOperatorNameOf(MlirOperation operation) {
-  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(operation));
-  if (name.length <= 6 || memcmp(name.data, "samba.", 6) != 0)
-    return (SambaStringRef){NULL, 0};
-  return (SambaStringRef){name.data + 6, name.length - 6};
-}
-
-bool sambaOperationIsView(MlirOperation operation) {
-  SambaStringRef name = sambaOperatorNameOf(operation);
-  const SambaOperator *row = name.size ? sambaOperatorFind(name) : NULL;
-  return row && row->view;
-}
-
-bool sambaOperationIsSplat(MlirOperation operation) {
-  if (!sambaOperationIs(operation, "samba.constant"))
-    return false;
-  MlirAttribute value = sambaOperationAttribute(operation, "value");
-  return mlirAttributeIsADenseElements(value) && mlirDenseElementsAttrIsSplat(value);
-}
-
-MlirOperation sambaDefiningOperation(MlirValue value) {
-  return mlirValueIsAOpResult(value) ? mlirOpResultGetOwner(value) : (MlirOperation){NULL};
-}
-
 bool sambaValueIsArgin(MlirValue value) {
   if (!mlirValueIsABlockArgument(value))
     return false;
@@ -80,6 +49,12 @@ static bool checkType(MlirOperation function, MlirType type, const char *role, i
          sambaEmitOpStatus(function, sambaStatusAnnotate(status, "%s %ld", role, (long)index));
 }
 
+static bool isOfGraphs(MlirOperation operation) {
+  return sambaOperatorNameOf(operation).size || sambaOperationIsOperator(operation) ||
+         sambaOperationIsView(operation) || sambaOperationIsSource(operation) ||
+         sambaOperationIsConstant(operation);
+}
+
 static bool checkGraph(MlirOperation function) {
   MlirBlock body = sambaBodyOf(function);
   if (!mlirBlockIsNull(mlirBlockGetNextInRegion(body)))
@@ -91,9 +66,10 @@ static bool checkGraph(MlirOperation function) {
   for (MlirOperation operation = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(operation);
        operation = mlirOperationGetNextInBlock(operation)) {
     bool is_return = sambaOperationIs(operation, "func.return");
-    if (!is_return && !sambaOperatorNameOf(operation).size)
-      return sambaEmitOpError(
-          operation, "is no samba operation; a graph has samba operations and func.return only");
+    if (!is_return && !isOfGraphs(operation))
+      return sambaEmitOpError(operation,
+                              "has no place in a graph; a graph has samba operations, linalg and "
+                              "tensor operations on static tensors, constants and func.return");
     for (intptr_t i = 0; is_return && i < mlirOperationGetNumOperands(operation); ++i)
       if (!checkType(function, mlirValueGetType(mlirOperationGetOperand(operation, i)), "result",
                      i))

@@ -1,21 +1,12 @@
-/* What the graph passes share: functions, names, views, walking. */
+/* What the graph passes share: functions, arguments, walking; kinds of operations by kind.h. */
 #ifndef SAMBA_DIALECT_SAMBA_GRAPH_H
 #define SAMBA_DIALECT_SAMBA_GRAPH_H
 
+#include "dialect/samba/kind.h"
 #include "support/base/status.h"
-#include "support/text/string_ref.h"
 
 #include "mlir-c/IR.h"
 
-bool sambaOperationIs(MlirOperation operation, const char *name);
-/* "linear" for samba.linear; empty for operations of other dialects. */
-SambaStringRef sambaOperatorNameOf(MlirOperation operation);
-/* A samba operation that moves no data (operator table: view). */
-bool sambaOperationIsView(MlirOperation operation);
-/* samba.constant of one repeated value. */
-bool sambaOperationIsSplat(MlirOperation operation);
-/* The operation that makes the value, null for block arguments. */
-MlirOperation sambaDefiningOperation(MlirValue value);
 /* An argument of a graph or section that is a scalar given at each launch (samba.kind = "argin").
  */
 bool sambaValueIsArgin(MlirValue value);
@@ -26,9 +17,9 @@ MlirBlock sambaBodyOf(MlirOperation operation);
 bool sambaOperationIsGraph(MlirOperation operation);
 /* Whether the graph around the operation, or which it is, is for training (samba.graph). */
 bool sambaGraphTrains(MlirOperation operation);
-/* What every graph pass relies on, of every graph of a module: one block, samba operations and
- * func.return only, arguments and results that are tensors of Samba. Emits an error that names the
- * first offender otherwise. */
+/* What every graph pass relies on, of every graph of a module: one block of operations that
+ * kind.h knows and func.return, arguments and results that are tensors of Samba. Emits an error
+ * that names the first offender otherwise. */
 bool sambaModuleCheckGraphs(MlirOperation module);
 /* A module that becomes a PEF has a graph. */
 SambaStatus sambaModuleCheckAnyGraph(MlirOperation module);

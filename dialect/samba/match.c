@@ -49,7 +49,7 @@ bool sambaMatchSplat(MlirValue value, double *out_number) {
   if (mlirOperationIsNull(owner) || !sambaOperationIsSplat(owner) ||
       sambaDTypeFromType(mlirShapedTypeGetElementType(mlirValueGetType(value))) != SAMBA_DTYPE_F32)
     return false;
-  *out_number = mlirDenseElementsAttrGetFloatSplatValue(sambaOperationAttribute(owner, "value"));
+  *out_number = mlirDenseElementsAttrGetFloatSplatValue(sambaSplatValue(owner));
   return true;
 }
 

@@ -18,7 +18,8 @@ SambaPefSectionType sambaPhaseOf(MlirOperation operation) {
 
 SambaPefSectionType sambaPhaseOfValue(MlirValue value) {
   MlirOperation maker = sambaDefiningOperation(value);
-  if (mlirOperationIsNull(maker) || sambaOperationIs(maker, "samba.constant"))
+  if (mlirOperationIsNull(maker) || sambaOperationIsSource(maker) ||
+      sambaOperationIsConstant(maker))
     return SAMBA_PEF_SECTION_FWD;
   SambaPefSectionType own = sambaPhaseOf(maker);
   if (!sambaOperationIsView(maker))

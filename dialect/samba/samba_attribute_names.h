@@ -31,6 +31,9 @@
 /* Fused sections do not begin before the operation and go on after it; a cat is not joined with
  * those it reads. */
 #define SAMBA_SECTION_START_ATTRIBUTE "samba.starts_section"
+/* Of a linalg operation: it is a stage of an operator, with this name, from which units take
+ * theirs. */
+#define SAMBA_STAGE_ATTRIBUTE "rdu.stage"
 
 /* Of functions and modules. */
 #define SAMBA_GRAPH_ATTRIBUTE "samba.graph"

@@ -100,13 +100,7 @@ static SambaStatus readReshape(SambaSectionReader *reader, const SambaSectionRea
                                const SambaTensorType *type) {
   if (!source->is_whole)
     return sambaReaderNotComposable(reader);
-  const SambaStageTensor *base = &reader->graph->tensors[source->view.tensor];
-  uint32_t root = base->alias_of != SAMBA_NO_INDEX ? base->alias_of : source->view.tensor;
-  uint32_t alias =
-      sambaReaderAddTensor(reader, type, reader->graph->tensors[root].role, root,
-                           reader->formals.data[root], reader->graph->tensors[root].name);
-  sambaReaderAddWhole(reader, mlirOperationGetResult(reader->operation, 0), type, alias);
-  return NULL;
+  return sambaReaderReshape(reader, source->view.tensor, type);
 }
 
 static SambaStatus readView(SambaSectionReader *reader, const SambaOperatorCall *call,

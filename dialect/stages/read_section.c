@@ -7,8 +7,9 @@
 #include "dialect/rdu/section/lane_body.h"
 #include "dialect/samba/graph.h"
 #include "dialect/stages/emit_stage.h"
-#include "dialect/stages/read_linalg.h"
 #include "dialect/stages/read_operator.h"
+#include "dialect/stages/read_structured.h"
+#include "dialect/stages/read_tensor.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
@@ -18,9 +19,11 @@
 
 static SambaStatus readOperation(SambaSectionReader *reader, MlirOperation operation) {
   reader->operation = operation;
-  SambaReadOperation read = sambaFindLinalgReader(operation);
+  SambaReadOperation read = sambaFindTensorReader(operation);
   if (read)
     return read(reader);
+  if (sambaOperationIsStructured(operation))
+    return sambaReadStructured(reader);
   if (sambaOperatorNameOf(operation).size)
     return sambaReadOperator(reader);
   return sambaStatusMake(SAMBA_UNSUPPORTED, "'%.*s' has no hardware form",
@@ -42,25 +45,34 @@ static SambaSectionReader createReader(SambaArena *arena, const char *name) {
   return (SambaSectionReader){.arena = arena, .graph = graph};
 }
 
-/* What a section yields becomes its results: whole intermediate tensors. */
+/* A tensor of the section's own that is yielded nowhere else. */
+static bool mayBeResult(const SambaSectionReader *reader, const SambaSectionReaderValue *value) {
+  if (!value->is_whole)
+    return false;
+  const SambaStageTensor *tensor = &reader->graph->tensors[value->view.tensor];
+  uint32_t root = tensor->alias_of != SAMBA_NO_INDEX ? tensor->alias_of : value->view.tensor;
+  return reader->graph->tensors[root].role == SAMBA_TENSOR_INTERMEDIATE;
+}
+
+/* What a section yields becomes its results. Of views, arguments and repeated values, which are no
+ * tensors of its own, it yields copies. */
 static SambaStatus readYield(SambaSectionReader *reader, MlirOperation yield,
                              uint32_t argument_count) {
   reader->operation = yield;
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(yield); ++i) {
     uint32_t index;
     SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(reader, mlirOperationGetOperand(yield, i), &index));
-    const SambaSectionReaderValue *value = &reader->values.data[index];
-    if (!value->is_whole)
-      return sambaStatusMake(SAMBA_UNSUPPORTED,
-                             "a section yields a view; samba-materialize-views makes a copy of it");
-    SambaStageTensor *tensor = &reader->graph->tensors[value->view.tensor];
-    uint32_t root = tensor->alias_of != SAMBA_NO_INDEX ? tensor->alias_of : value->view.tensor;
-    if (reader->graph->tensors[root].role == SAMBA_TENSOR_ARGUMENT)
-      return sambaStatusMake(
-          SAMBA_UNSUPPORTED,
-          "a section yields one of its arguments; samba-materialize-views makes a copy of it");
-    if (reader->graph->tensors[root].role == SAMBA_TENSOR_RESULT)
-      return sambaStatusMake(SAMBA_UNSUPPORTED, "a section yields the same tensor twice");
+    const SambaSectionReaderValue value = reader->values.data[index];
+    uint32_t yielded = value.view.tensor;
+    if (value.is_empty)
+      return sambaStatusMake(SAMBA_INVALID, "a section yields a 'tensor.empty'");
+    if (!mayBeResult(reader, &value)) {
+      yielded = sambaReaderAddTensor(reader, &value.type, SAMBA_TENSOR_INTERMEDIATE, SAMBA_NO_INDEX,
+                                     SAMBA_NO_INDEX, sambaReaderStageName(reader));
+      SAMBA_RETURN_IF_ERROR(sambaReaderCopy(reader, &value, yielded, (uint32_t)i));
+    }
+    SambaStageTensor *tensor = &reader->graph->tensors[yielded];
+    uint32_t root = tensor->alias_of != SAMBA_NO_INDEX ? tensor->alias_of : yielded;
     for (uint32_t t = 0; t < reader->graph->tensor_count;
          ++t) /* the tensor and its other shapes are one symbol */
       if (t == root || reader->graph->tensors[t].alias_of == root) {
@@ -168,7 +180,7 @@ static bool isUsedOutside(const SambaPointerMap *members, MlirValue value) {
   uint32_t unused;
   for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
        use = mlirOpOperandGetNextUse(use)) {
-    MlirOperation user = mlirOpOperandGetOwner(use);
+    MlirOperation user = sambaUserInBlockOf(value, use);
     if (!sambaPointerMapGet(members, user.ptr, &unused) ||
         (sambaOperationIsView(user) && isUsedOutside(members, mlirOperationGetResult(user, 0))))
       return true;

@@ -192,17 +192,29 @@ void sambaReaderAddStage(SambaSectionReader *reader, const SambaStage *stage, ui
   sambaArrayAppend(&reader->stage_ordinals, ordinal);
 }
 
-/* A tensor for a value that something is written into (inits and destinations). */
-uint32_t sambaReaderDestination(SambaSectionReader *reader, uint32_t value_index) {
-  SambaSectionReaderValue *value = &reader->values.data[value_index];
-  if (value->is_empty || value->is_splat) {
-    uint32_t tensor =
-        sambaReaderAddTensor(reader, &value->type, SAMBA_TENSOR_INTERMEDIATE, SAMBA_NO_INDEX,
-                             SAMBA_NO_INDEX, sambaReaderStageName(reader));
-    value = &reader->values.data[value_index];
-    value->is_empty = value->is_splat = false;
-    value->view = sambaReaderIdentityView(tensor, value->type.rank);
-    value->is_whole = true;
-  }
-  return value->view.tensor;
+SambaStatus sambaReaderCopy(SambaSectionReader *reader, const SambaSectionReaderValue *value,
+                            uint32_t tensor, uint32_t ordinal) {
+  SambaStage stage = sambaReaderStageOver(&value->type);
+  stage.name = sambaReaderStageName(reader);
+  stage.layer = sambaReaderLayer(reader);
+  stage.output = sambaReaderIdentityView(tensor, value->type.rank);
+  stage.operand_count = 1;
+  SambaStageOperand identity = sambaReaderIdentityView(0, value->type.rank);
+  if (value->is_splat || value->is_argin)
+    sambaReaderInline(reader, &stage, 0, value);
+  else if (!sambaReaderCompose(reader, value, &stage, &identity, &stage.operands[0]))
+    return sambaReaderNotComposable(reader);
+  sambaReaderAddStage(reader, &stage, ordinal);
+  return NULL;
+}
+
+SambaStatus sambaReaderReshape(SambaSectionReader *reader, uint32_t tensor,
+                               const SambaTensorType *type) {
+  const SambaStageTensor *base = &reader->graph->tensors[tensor];
+  uint32_t root = base->alias_of != SAMBA_NO_INDEX ? base->alias_of : tensor;
+  uint32_t alias =
+      sambaReaderAddTensor(reader, type, reader->graph->tensors[root].role, root,
+                           reader->formals.data[root], reader->graph->tensors[root].name);
+  sambaReaderAddWhole(reader, mlirOperationGetResult(reader->operation, 0), type, alias);
+  return NULL;
 }

@@ -52,9 +52,6 @@ void sambaReaderAddWhole(SambaSectionReader *reader, MlirValue ssa, const SambaT
 void sambaReaderAddArgin(SambaSectionReader *reader, MlirValue ssa, const SambaTensorType *type);
 /* Index in values; a value that nothing read so far has made becomes an argument. */
 SambaStatus sambaReaderGetValue(SambaSectionReader *reader, MlirValue ssa, uint32_t *out_index);
-/* A tensor for a value that something is written into (inits and destinations). */
-uint32_t sambaReaderDestination(SambaSectionReader *reader, uint32_t value_index);
-
 /* outer(view(x)): how a stage that reads a value by `outer` reads its base. False when no map can
  * say it (sambaStageOperandCompose). */
 bool sambaReaderCompose(const SambaSectionReader *reader, const SambaSectionReaderValue *value,
@@ -69,5 +66,11 @@ void sambaReaderInline(SambaSectionReader *reader, SambaStage *stage, uint32_t k
                        const SambaSectionReaderValue *value);
 /* Appends a stage of the operation that is being read, with its mapping. */
 void sambaReaderAddStage(SambaSectionReader *reader, const SambaStage *stage, uint32_t ordinal);
+/* Appends one that copies a value to a tensor of its shape. */
+SambaStatus sambaReaderCopy(SambaSectionReader *reader, const SambaSectionReaderValue *value,
+                            uint32_t tensor, uint32_t ordinal);
+/* The result of the operation that is being read is the tensor in another shape. */
+SambaStatus sambaReaderReshape(SambaSectionReader *reader, uint32_t tensor,
+                               const SambaTensorType *type);
 
 #endif

@@ -92,8 +92,8 @@ static SambaStatus convertOperator(MlirOperation operation, const SambaOperator 
   for (uint32_t i = 0; i < call.operand_count; ++i) {
     values[i] = mlirOperationGetOperand(operation, i);
     MlirOperation owner = sambaDefiningOperation(values[i]);
-    if (!mlirOperationIsNull(owner) && sambaOperationIsSplat(owner))
-      constants[i] = sambaOperationAttribute(owner, "value");
+    if (!mlirOperationIsNull(owner))
+      constants[i] = sambaSplatValue(owner);
   }
 
   bool *used = SAMBA_ARENA_ARRAY(arena, bool, graph.tensor_count),

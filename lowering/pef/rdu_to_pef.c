@@ -109,7 +109,7 @@ static SambaStatus emitFunction(SambaEmitter *emitter, MlirOperation function,
   for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
     uint32_t section;
     MlirOperation callee = {NULL};
-    if (sambaOperationIs(operation, "samba.constant")) {
+    if (sambaOperationIsConstant(operation)) {
       SAMBA_RETURN_IF_ERROR(sambaEmitConstant(emitter, function, operation));
     } else if (sambaOperationIs(operation, "samba.call")) {
       if (findCallee(sections, operation, &section))

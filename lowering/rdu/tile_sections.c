@@ -10,7 +10,7 @@
 #include "dialect/samba/samba.h"
 #include "dialect/stages/known_plan.h"
 #include "dialect/stages/known_stages.h"
-#include "dialect/stages/read_linalg.h"
+#include "dialect/stages/read_tensor.h"
 #include "lowering/passes.h"
 #include "support/file/atomic_file.h"
 
@@ -111,11 +111,9 @@ bool sambaTileSections(MlirOperation section, const char *decisions, const char 
 bool sambaVerifyMapping(MlirOperation section) {
   MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(section));
   for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
-    const SambaOperator *row = sambaOperatorOf(operation);
-    bool staged = sambaOperationIs(operation, "linalg.generic") ||
-                  (sambaOperationIs(operation, "tensor.insert_slice") &&
-                   !sambaInsertSliceIsPartialWrite(operation)) ||
-                  (row && !row->view);
+    bool staged = sambaOperationIsOperator(operation) &&
+                  !(sambaOperationIs(operation, "tensor.insert_slice") &&
+                    sambaInsertSliceIsPartialWrite(operation));
     if (staged && mlirAttributeIsNull(sambaOperationAttribute(operation, SAMBA_MAPPING_ATTRIBUTE)))
       return sambaEmitOpError(operation, "has no rdu.mapping; run samba-tile-sections");
   }

@@ -33,8 +33,7 @@ MlirOperation *sambaFunctionOperators(MlirOperation function, uint32_t *out_coun
   SAMBA_ARRAY(MlirOperation) operators = {0};
   MlirOperation next = mlirBlockGetFirstOperation(sambaBodyOf(function));
   for (; !mlirOperationIsNull(next); next = mlirOperationGetNextInBlock(next))
-    if (sambaOperatorNameOf(next).size && !sambaOperationIsView(next) &&
-        !sambaOperationIs(next, "samba.constant") && !sambaOperationIs(next, "samba.call"))
+    if (sambaOperationIsOperator(next))
       sambaArrayAppend(&operators, next);
   *out_count = (uint32_t)operators.size;
   return operators.data;
@@ -54,7 +53,7 @@ static MlirValue insideOf(Outline *outline, MlirValue outside) {
   MlirOperation owner = sambaDefiningOperation(outside);
 
   if (!mlirOperationIsNull(owner) &&
-      (sambaOperationIsView(owner) || sambaOperationIsSplat(owner))) {
+      (sambaOperationIsView(owner) || sambaOperationIsSource(owner))) {
     cloneInto(outline, owner);
     return insideOf(outline, outside);
   }
@@ -67,23 +66,16 @@ static MlirValue insideOf(Outline *outline, MlirValue outside) {
   return argument;
 }
 
+static MlirValue readInside(MlirValue value, void *outline) { return insideOf(outline, value); }
+
 static MlirOperation cloneInto(Outline *outline, MlirOperation operation) {
-  MlirValue operands[64];
-  intptr_t count = mlirOperationGetNumOperands(operation);
-  MlirValue *inside =
-      count > 64 ? sambaAllocate(sambaArraySize((size_t)count, sizeof *inside)) : operands;
-  for (intptr_t i = 0; i < count; ++i)
-    inside[i] = insideOf(outline, mlirOperationGetOperand(operation, i));
   MlirOperation clone = mlirOperationClone(operation);
+  sambaMapInputs(clone, readInside, outline);
 
   /* The call says in which phase the section runs and what is written where: equal sections are one
    * whatever their phases and regions. */
   mlirOperationRemoveDiscardableAttributeByName(clone, sambaMlirString(SAMBA_PHASE_ATTRIBUTE));
   mlirOperationRemoveDiscardableAttributeByName(clone, sambaMlirString(SAMBA_REGION_ATTRIBUTE));
-  for (intptr_t i = 0; i < count; ++i)
-    mlirOperationSetOperand(clone, i, inside[i]);
-  if (inside != operands)
-    free(inside);
   mlirBlockAppendOwnedOperation(outline->body, clone);
   for (intptr_t i = 0; i < mlirOperationGetNumResults(operation); ++i)
     mapValue(outline, mlirOperationGetResult(operation, i), mlirOperationGetResult(clone, i));
@@ -94,7 +86,7 @@ static MlirOperation cloneInto(Outline *outline, MlirOperation operation) {
 static bool leaves(const SambaPointerMap *members, MlirValue value) {
   for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
        use = mlirOpOperandGetNextUse(use)) {
-    MlirOperation user = mlirOpOperandGetOwner(use);
+    MlirOperation user = sambaUserInBlockOf(value, use);
     uint32_t unused;
     if (sambaOperationIsView(user)) {
       if (leaves(members, mlirOperationGetResult(user, 0)))
@@ -315,7 +307,8 @@ static void eraseDead(MlirOperation function) {
     sambaArrayAppend(&operations, next);
   for (size_t i = operations.size; i-- > 0;) {
     MlirOperation operation = operations.data[i];
-    bool used = !sambaOperatorNameOf(operation).size || sambaOperationIs(operation, "samba.call");
+    bool used =
+        sambaOperationIs(operation, "func.return") || sambaOperationIs(operation, "samba.call");
     for (intptr_t r = 0; r < mlirOperationGetNumResults(operation) && !used; ++r)
       used = !mlirOpOperandIsNull(mlirValueGetFirstUse(mlirOperationGetResult(operation, r)));
     if (!used)
@@ -331,7 +324,7 @@ static void hoistConstants(MlirOperation function) {
   MlirOperation next;
   for (MlirOperation operation = first; !mlirOperationIsNull(operation); operation = next) {
     next = mlirOperationGetNextInBlock(operation);
-    if (sambaOperationIs(operation, "samba.constant") && !mlirOperationEqual(operation, first))
+    if (sambaOperationIsConstant(operation) && !mlirOperationEqual(operation, first))
       mlirOperationMoveBefore(operation, first);
   }
 }

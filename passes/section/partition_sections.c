@@ -61,7 +61,7 @@ static uint32_t lastReader(MlirValue value, const MlirOperation *operators, uint
   uint32_t last = 0;
   for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
        use = mlirOpOperandGetNextUse(use)) {
-    MlirOperation user = mlirOpOperandGetOwner(use);
+    MlirOperation user = sambaUserInBlockOf(value, use);
     uint32_t at = 0;
     while (at < count && !mlirOperationEqual(operators[at], user))
       ++at;
@@ -156,7 +156,7 @@ static MlirOperation firstReader(MlirValue value) {
   MlirOperation first = {NULL};
   for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
        use = mlirOpOperandGetNextUse(use)) {
-    MlirOperation user = mlirOpOperandGetOwner(use);
+    MlirOperation user = sambaUserInBlockOf(value, use);
     if (sambaOperationIsView(user))
       user = firstReader(mlirOperationGetResult(user, 0));
     if (!mlirOperationIsNull(user) &&

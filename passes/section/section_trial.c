@@ -6,59 +6,46 @@
 #include "dialect/stages/read_section.h"
 #include "support/container/pointer_map.h"
 
-static void appendViews(MlirValue value, SambaPointerMap *seen, MlirOperation **at) {
+#include <stdlib.h>
+
+/* The operators with the views and repeated values they read, as outlining will see them. */
+typedef struct Gathered {
+  SambaPointerMap seen;
+  SAMBA_ARRAY(MlirOperation) operations;
+} Gathered;
+
+static MlirValue appendViews(MlirValue value, void *user) {
+  Gathered *gathered = user;
   MlirOperation owner = sambaDefiningOperation(value);
   uint32_t unused;
   bool inner =
-      !mlirOperationIsNull(owner) && (sambaOperationIsView(owner) || sambaOperationIsSplat(owner));
-  if (!inner || sambaPointerMapGet(seen, owner.ptr, &unused))
-    return;
-  sambaPointerMapSet(seen, owner.ptr, 0);
-  for (intptr_t i = 0; i < mlirOperationGetNumOperands(owner); ++i)
-    appendViews(mlirOperationGetOperand(owner, i), seen, at);
-  *(*at)++ = owner;
+      !mlirOperationIsNull(owner) && (sambaOperationIsView(owner) || sambaOperationIsSource(owner));
+  if (!inner || sambaPointerMapGet(&gathered->seen, owner.ptr, &unused))
+    return value;
+  sambaPointerMapSet(&gathered->seen, owner.ptr, 0);
+  sambaMapInputs(owner, appendViews, gathered);
+  sambaArrayAppend(&gathered->operations, owner);
+  return value;
 }
 
-static uint32_t countViews(MlirValue value) {
-  MlirOperation owner = sambaDefiningOperation(value);
-  if (mlirOperationIsNull(owner) || !(sambaOperationIsView(owner) || sambaOperationIsSplat(owner)))
-    return 0;
-  uint32_t count = 1;
-  for (intptr_t i = 0; i < mlirOperationGetNumOperands(owner); ++i)
-    count += countViews(mlirOperationGetOperand(owner, i));
-  return count;
-}
-
-/* The operators with the views and repeated constants they read, as outlining will see them. */
-static MlirOperation *gather(const MlirOperation *operators, uint32_t count, SambaArena *arena,
-                             uint32_t *out_count) {
-  uint32_t most = count;
-  for (uint32_t i = 0; i < count; ++i)
-    for (intptr_t k = 0; k < mlirOperationGetNumOperands(operators[i]); ++k)
-      most += countViews(mlirOperationGetOperand(operators[i], k));
-  MlirOperation *operations = SAMBA_ARENA_ARRAY(arena, MlirOperation, most + 1);
-  MlirOperation *at = operations;
-  SambaPointerMap seen = {0};
-
+static void gather(const MlirOperation *operators, uint32_t count, Gathered *gathered) {
   for (uint32_t i = 0; i < count; ++i) {
-    for (intptr_t k = 0; k < mlirOperationGetNumOperands(operators[i]); ++k)
-      appendViews(mlirOperationGetOperand(operators[i], k), &seen, &at);
-    *at++ = operators[i];
+    sambaMapInputs(operators[i], appendViews, gathered);
+    sambaArrayAppend(&gathered->operations, operators[i]);
   }
-
-  sambaPointerMapFree(&seen);
-  *out_count = (uint32_t)(at - operations);
-  return operations;
 }
 
 bool sambaSectionTry(const SambaPlanTarget *target, const MlirOperation *operators, uint32_t count,
                      double *out_cycles) {
   SambaArena arena = {0};
-  uint32_t operation_count;
   SambaStageGraph *graph;
-  MlirOperation *operations = gather(operators, count, &arena, &operation_count);
-  SambaStatus status = sambaOperationsRead(operations, operation_count, &arena, &graph);
+  Gathered gathered = {0};
+  gather(operators, count, &gathered);
+  SambaStatus status = sambaOperationsRead(gathered.operations.data,
+                                           (uint32_t)gathered.operations.size, &arena, &graph);
   bool fits = !status && sambaPlanTry(target, graph, out_cycles);
+  sambaPointerMapFree(&gathered.seen);
+  sambaArrayFree(&gathered.operations);
   sambaStatusFree(status);
   sambaArenaDestroy(&arena);
   return fits;

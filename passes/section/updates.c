@@ -64,7 +64,7 @@ uint32_t sambaScalarsFirst(MlirOperation *operators, uint32_t count) {
 static bool isReadOutside(MlirValue value, const SambaPointerMap *set) {
   for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
        use = mlirOpOperandGetNextUse(use)) {
-    MlirOperation user = mlirOpOperandGetOwner(use);
+    MlirOperation user = sambaUserInBlockOf(value, use);
     uint32_t unused;
     if (sambaOperationIsView(user)
             ? isReadOutside(mlirOperationGetResult(user, 0), set)

@@ -118,7 +118,7 @@ static bool isIdentity(MlirOperation operation) {
   MlirOperation constant = sambaDefiningOperation(mlirOperationGetOperand(operation, 1));
   if (mlirOperationIsNull(constant) || !sambaOperationIsSplat(constant))
     return false;
-  MlirAttribute value = sambaOperationAttribute(constant, "value");
+  MlirAttribute value = sambaSplatValue(constant);
   return mlirTypeIsAF32(mlirShapedTypeGetElementType(mlirAttributeGetType(value))) &&
          mlirDenseElementsAttrGetFloatSplatValue(value) == (product ? 1.0f : 0.0f);
 }
@@ -313,7 +313,7 @@ static bool scalarOf(MlirValue value, double *out_number) {
   SambaTensorType type;
   if (mlirOperationIsNull(owner) || !sambaOperationIsSplat(owner))
     return false;
-  MlirAttribute elements = sambaOperationAttribute(owner, "value");
+  MlirAttribute elements = sambaSplatValue(owner);
   SambaStatus status = sambaTensorTypeFromMlir(mlirValueGetType(value), &type);
   bool fine = !status && type.rank == 0;
   sambaStatusFree(status);

@@ -53,30 +53,6 @@ samba.section @s(%x: tensor<2xf32>) -> tensor<2xf32> attributes {machine = #rdu.
 
 // -----
 
-// expected-error @+1 {{section @s: a section yields a view; samba-materialize-views makes a copy of it}}
-samba.section @s(%x: tensor<2x3xf32>) -> tensor<3x2xf32> attributes {machine = #rdu.machine<"tiny">} {
-  %0 = samba.relu %x : tensor<2x3xf32>
-  %1 = samba.permute %0 {dims = array<i64: 1, 0>} : tensor<2x3xf32>
-  samba.yield %1 : tensor<3x2xf32>
-}
-
-// -----
-
-// expected-error @+1 {{section @s: a section yields one of its arguments; samba-materialize-views makes a copy of it}}
-samba.section @s(%x: tensor<4xf32>) -> tensor<4xf32> attributes {machine = #rdu.machine<"tiny">} {
-  samba.yield %x : tensor<4xf32>
-}
-
-// -----
-
-// expected-error @+1 {{section @s: a section yields the same tensor twice}}
-samba.section @s(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) attributes {machine = #rdu.machine<"tiny">} {
-  %0 = samba.relu %x : tensor<4xf32>
-  samba.yield %0, %0 : tensor<4xf32>, tensor<4xf32>
-}
-
-// -----
-
 // expected-error @+1 {{'tensor.empty' is not a static tensor of a type that Samba knows}}
 samba.section @s(%x: tensor<4xf32>) -> tensor<4xf32> attributes {machine = #rdu.machine<"tiny">} {
   %0 = tensor.empty() : tensor<4xf64>
@@ -91,15 +67,6 @@ samba.section @s(%x: tensor<4xf32>) -> tensor<4xf32> attributes {machine = #rdu.
   %c = arith.constant 1.0 : f64
   %0 = samba.relu %x : tensor<4xf32>
   samba.yield %0 : tensor<4xf32>
-}
-
-// -----
-
-// expected-error @+1 {{'tensor.insert_slice' with dynamic or rank-changing slices}}
-samba.section @s(%x: tensor<4xf32>) -> tensor<2x4xf32> attributes {machine = #rdu.machine<"tiny">} {
-  %0 = tensor.empty() : tensor<2x4xf32>
-  %1 = tensor.insert_slice %x into %0[0, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<2x4xf32>
-  samba.yield %1 : tensor<2x4xf32>
 }
 
 // -----
@@ -132,4 +99,42 @@ samba.section @s(%i: tensor<3xi64>, %a: tensor<f32> {samba.kind = "argin"}) -> t
   %1 = samba.expand %0 {shape = [5, 2]} : tensor<1x1xf32>
   %2 = samba.embedding %1, %i : tensor<5x2xf32>, tensor<3xi64>
   samba.yield %2 : tensor<3x2xf32>
+}
+// -----
+
+// expected-error @+1 {{'tensor.insert_slice' with dynamic slices}}
+samba.section @s(%x: tensor<4xf32>, %y: tensor<2x4xf32>) -> tensor<2x4xf32> attributes {machine = #rdu.machine<"tiny">} {
+  %i = arith.constant 1 : index
+  %1 = tensor.insert_slice %x into %y[%i, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<2x4xf32>
+  samba.yield %1 : tensor<2x4xf32>
+}
+// -----
+
+// expected-error @+1 {{'tensor.extract_slice' with dynamic slices}}
+samba.section @s(%x: tensor<2x4xf32>) -> tensor<1x4xf32> attributes {machine = #rdu.machine<"tiny">} {
+  %i = arith.constant 1 : index
+  %1 = tensor.extract_slice %x[%i, 0] [1, 4] [1, 1] : tensor<2x4xf32> to tensor<1x4xf32>
+  samba.yield %1 : tensor<1x4xf32>
+}
+// -----
+
+// expected-error @+1 {{a section yields a 'tensor.empty'}}
+samba.section @s(%x: tensor<4xf32>) -> tensor<4xf32> attributes {machine = #rdu.machine<"tiny">} {
+  %0 = tensor.empty() : tensor<4xf32>
+  samba.yield %0 : tensor<4xf32>
+}
+// -----
+
+// expected-error @+1 {{'tensor.extract' at place 7 of 4}}
+samba.section @s(%x: tensor<4xf32>) -> tensor<4xf32> attributes {machine = #rdu.machine<"tiny">} {
+  %i = arith.constant 7 : index
+  %0 = tensor.extract %x[%i] : tensor<4xf32>
+  samba.yield %x : tensor<4xf32>
+}
+// -----
+
+// expected-error @+1 {{the result of 'tensor.cast' is not a static tensor of a type that Samba knows}}
+samba.section @s(%x: tensor<4xf32>) -> tensor<4xf32> attributes {machine = #rdu.machine<"tiny">} {
+  %0 = tensor.cast %x : tensor<4xf32> to tensor<?xf32>
+  samba.yield %x : tensor<4xf32>
 }

@@ -34,7 +34,7 @@ func.func @double(%x: tensor<4xf64>) {
 // -----
 
 func.func @arith(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{'arith.addf' op is no samba operation; a graph has samba operations and func.return only}}
+  // expected-error @+1 {{'arith.addf' op has no place in a graph; a graph has samba operations, linalg and tensor operations on static tensors, constants and func.return}}
   %0 = arith.addf %x, %x : tensor<4xf32>
   return %0 : tensor<4xf32>
 }

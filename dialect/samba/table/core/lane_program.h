@@ -5,7 +5,7 @@
 
 #include "dialect/samba/table/core/rows.h"
 
-enum { SAMBA_MAX_BUILDER_OPS = 160 };
+enum { SAMBA_MAX_BUILDER_OPS = 512 };
 
 typedef struct SambaStageBuilder {
   SambaStageGraph *graph;

@@ -1,0 +1,452 @@
+/* The reader of sections: constants and operations of tensor; see read_tensor.h. */
+#include "dialect/stages/read_tensor.h"
+#include "dialect/bridge/build_operation.h"
+#include "dialect/rdu/mapping.h"
+#include "dialect/rdu/section/lane_body.h"
+#include "dialect/samba/graph.h"
+#include "dialect/stages/emit_stage.h"
+#include "support/number/dtype.h"
+
+#include "mlir-c/AffineExpr.h"
+#include "mlir-c/AffineMap.h"
+#include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool splatBits(MlirAttribute attribute, SambaDType dtype, uint64_t *out_bits) {
+  if (!mlirAttributeIsADenseElements(attribute) || !mlirDenseElementsAttrIsSplat(attribute))
+    return false;
+  MlirAttribute element = mlirDenseElementsAttrGetSplatValue(attribute);
+  if (sambaDTypeIsFloat(dtype))
+    *out_bits = sambaFloatToBits(dtype, (float)mlirFloatAttrGetValueDouble(element));
+  else if (dtype == SAMBA_DTYPE_UI8)
+    *out_bits = mlirIntegerAttrGetValueUInt(element);
+  else
+    *out_bits = (uint64_t)mlirIntegerAttrGetValueInt(element);
+
+  return true;
+}
+
+static bool elementBits(MlirAttribute element, SambaDType dtype, uint64_t *out_bits) {
+  unsigned bits = dtype == SAMBA_DTYPE_I1 ? 1 : 8 * sambaDTypeBytes(dtype);
+  if (mlirAttributeIsAFloat(element))
+    *out_bits = sambaFloatToBits(dtype, (float)mlirFloatAttrGetValueDouble(element));
+  else if (mlirAttributeIsAInteger(element))
+    *out_bits = (uint64_t)mlirIntegerAttrGetValueInt(element) & (UINT64_MAX >> (64 - bits));
+  else
+    return false;
+  return true;
+}
+
+/* A scalar constant, wherever it stands. */
+static bool scalarBits(MlirValue value, SambaDType dtype, uint64_t *out_bits) {
+  MlirOperation maker = sambaDefiningOperation(value);
+  if (!mlirOperationIsNull(maker) && sambaOperationIs(maker, "builtin.unrealized_conversion_cast"))
+    maker = sambaDefiningOperation(mlirOperationGetOperand(maker, 0));
+  return !mlirOperationIsNull(maker) && sambaOperationIs(maker, "arith.constant") &&
+         elementBits(sambaOperationAttribute(maker, "value"), dtype, out_bits);
+}
+
+static SambaStatus readConstant(SambaSectionReader *reader) {
+  MlirValue result = mlirOperationGetResult(reader->operation, 0);
+  MlirAttribute attribute = sambaOperationAttribute(reader->operation, "value");
+  SambaSectionReaderValue value = {0};
+  SambaDType dtype = sambaDTypeFromType(mlirValueGetType(result));
+
+  if (dtype != SAMBA_DTYPE_COUNT) {
+    value.is_scalar = true;
+    value.type = (SambaTensorType){.dtype = dtype};
+    elementBits(attribute, dtype, &value.splat);
+    sambaReaderAddValue(reader, result, &value);
+    return NULL;
+  }
+
+  if (mlirTypeIsAIndex(mlirValueGetType(result))) /* a place: whoever uses it reads it himself */
+    return NULL;
+
+  if (!sambaReaderTensorType(mlirValueGetType(result), &value.type))
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "a constant of a type that Samba does not know");
+  return sambaStatusMake(
+      SAMBA_UNSUPPORTED,
+      "a constant of many values inside a section; pass it as an argument of the section");
+}
+
+/* A constant of ui8, which arith does not have. */
+static SambaStatus readCast(SambaSectionReader *reader) {
+  uint32_t from;
+  MlirValue result = mlirOperationGetResult(reader->operation, 0);
+  SAMBA_RETURN_IF_ERROR(
+      sambaReaderGetValue(reader, mlirOperationGetOperand(reader->operation, 0), &from));
+  SambaSectionReaderValue value = reader->values.data[from];
+  value.type.dtype = sambaDTypeFromType(mlirValueGetType(result));
+  if (!value.is_scalar || value.type.dtype != SAMBA_DTYPE_UI8)
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "'builtin.unrealized_conversion_cast' of another value than a constant");
+  value.splat &= 0xff;
+  sambaReaderAddValue(reader, result, &value);
+  return NULL;
+}
+
+static SambaStatus readEmpty(SambaSectionReader *reader) {
+  SambaSectionReaderValue value = {.is_empty = true};
+  MlirValue result = mlirOperationGetResult(reader->operation, 0);
+  if (!sambaReaderTensorType(mlirValueGetType(result), &value.type))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "'tensor.empty' is not a static tensor of a type that Samba knows");
+  sambaReaderAddValue(reader, result, &value);
+  return NULL;
+}
+
+static SambaStatus readSplat(SambaSectionReader *reader) {
+  SambaSectionReaderValue value = {.is_splat = true};
+  MlirValue result = mlirOperationGetResult(reader->operation, 0);
+  if (!sambaReaderTensorType(mlirValueGetType(result), &value.type) ||
+      !splatBits(sambaSplatValue(reader->operation), value.type.dtype, &value.splat))
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "a constant of a type that Samba does not know");
+  sambaReaderAddValue(reader, result, &value);
+  return NULL;
+}
+
+static SambaStatus readPad(SambaSectionReader *reader) {
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(reader->operation, 0));
+  MlirOperation yield = mlirBlockGetTerminator(body);
+  uint32_t source;
+  uint64_t fill;
+
+  SAMBA_RETURN_IF_ERROR(
+      sambaReaderGetValue(reader, mlirOperationGetOperand(reader->operation, 0), &source));
+  SambaSectionReaderValue value = {0};
+  SambaSectionReaderValue from = reader->values.data[source];
+  MlirValue result = mlirOperationGetResult(reader->operation, 0);
+  MlirAttribute low = sambaOperationAttribute(reader->operation, "static_low");
+  if (mlirOperationGetNumOperands(reader->operation) != 1 ||
+      !sambaReaderTensorType(mlirValueGetType(result), &value.type) ||
+      !scalarBits(mlirOperationGetOperand(yield, 0), value.type.dtype, &fill))
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "'tensor.pad' with dynamic amounts or a value that is not a constant");
+  SambaStageOperand map = {.index_operand = SAMBA_NO_INDEX, .guarded = true, .fill = fill};
+
+  for (uint32_t a = 0; a < value.type.rank; ++a) {
+    map.axes[a].coefficients[a] = 1;
+    map.axes[a].constant = -mlirDenseI64ArrayGetElement(low, a);
+  }
+
+  value.is_splat = from.is_empty || (from.is_splat && from.splat == map.fill);
+  value.splat = map.fill;
+  SambaStage over = sambaReaderStageOver(&value.type);
+  if (!value.is_splat && !sambaReaderCompose(reader, &from, &over, &map, &value.view))
+    return sambaReaderNotComposable(reader);
+  sambaReaderAddValue(reader, result, &value);
+
+  return NULL;
+}
+
+/*===-- Views ---------------------------------------------------------------------------------===*/
+
+/* The value that operand 0 is, and the type of the result. */
+static SambaStatus startView(SambaSectionReader *reader, SambaSectionReaderValue *out_source,
+                             SambaSectionReaderValue *out_result) {
+  MlirValue result = mlirOperationGetResult(reader->operation, 0);
+  uint32_t source;
+  *out_result = (SambaSectionReaderValue){0};
+  SAMBA_RETURN_IF_ERROR(
+      sambaReaderGetValue(reader, mlirOperationGetOperand(reader->operation, 0), &source));
+  *out_source = reader->values.data[source];
+  if (!sambaReaderTensorType(mlirValueGetType(result), &out_result->type))
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "the result of '%.*s' is not a static tensor of a type that Samba knows",
+                           SAMBA_STRING_ARGS(sambaReaderName(reader->operation)));
+  return NULL;
+}
+
+/* What has no memory is the same in another shape. */
+static bool addWithoutMemory(SambaSectionReader *reader, const SambaSectionReaderValue *source,
+                             const SambaTensorType *type) {
+  if (!source->is_empty && !source->is_splat && !source->is_argin)
+    return false;
+  SambaSectionReaderValue value = *source;
+  value.type = *type;
+  sambaReaderAddValue(reader, mlirOperationGetResult(reader->operation, 0), &value);
+  return true;
+}
+
+/* The result, read from the source by `map`. */
+static SambaStatus addView(SambaSectionReader *reader, const SambaSectionReaderValue *source,
+                           const SambaStageOperand *map, SambaSectionReaderValue *value) {
+  SambaStage over = sambaReaderStageOver(&value->type);
+  if (!sambaReaderCompose(reader, source, &over, map, &value->view))
+    return sambaReaderNotComposable(reader);
+  sambaReaderAddValue(reader, mlirOperationGetResult(reader->operation, 0), value);
+  return NULL;
+}
+
+/* Axes of `type` that `other` has too, in order; those that it lacks have one element. */
+static bool matchAxes(const SambaTensorType *type, const SambaTensorType *other,
+                      uint32_t *out_axis_of) {
+  uint32_t next = 0;
+  for (uint32_t a = 0; a < type->rank; ++a) {
+    bool same = next < other->rank && other->dims[next] == type->dims[a];
+    if (!same && type->dims[a] != 1)
+      return false;
+    out_axis_of[a] = same ? next++ : SAMBA_NO_INDEX;
+  }
+  while (next < other->rank && other->dims[next] == 1)
+    ++next;
+  return next == other->rank;
+}
+
+static SambaStatus readExtractSlice(SambaSectionReader *reader) {
+  SambaSectionReaderValue source, value;
+  uint32_t axis_of[SAMBA_MAX_RANK];
+  SAMBA_RETURN_IF_ERROR(startView(reader, &source, &value));
+  MlirAttribute offsets = sambaOperationAttribute(reader->operation, "static_offsets");
+  MlirAttribute sizes = sambaOperationAttribute(reader->operation, "static_sizes");
+  MlirAttribute strides = sambaOperationAttribute(reader->operation, "static_strides");
+  if (mlirOperationGetNumOperands(reader->operation) != 1)
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "'tensor.extract_slice' with dynamic slices");
+  if (addWithoutMemory(reader, &source, &value.type))
+    return NULL;
+
+  SambaTensorType part = source.type;
+  for (uint32_t a = 0; a < part.rank; ++a)
+    part.dims[a] = mlirDenseI64ArrayGetElement(sizes, a);
+  SambaStageOperand map = {.index_operand = SAMBA_NO_INDEX};
+  if (!matchAxes(&part, &value.type, axis_of))
+    return sambaReaderNotComposable(reader);
+  for (uint32_t a = 0; a < part.rank; ++a) {
+    map.axes[a].constant = mlirDenseI64ArrayGetElement(offsets, a);
+    if (axis_of[a] != SAMBA_NO_INDEX)
+      map.axes[a].coefficients[axis_of[a]] = mlirDenseI64ArrayGetElement(strides, a);
+  }
+  return addView(reader, &source, &map, &value);
+}
+
+static SambaStatus readExtract(SambaSectionReader *reader) {
+  uint32_t source;
+  MlirValue result = mlirOperationGetResult(reader->operation, 0);
+  SAMBA_RETURN_IF_ERROR(
+      sambaReaderGetValue(reader, mlirOperationGetOperand(reader->operation, 0), &source));
+  SambaSectionReaderValue from = reader->values.data[source];
+  SambaSectionReaderValue value = {.type = {.dtype = from.type.dtype}};
+  SambaStageOperand map = {.index_operand = SAMBA_NO_INDEX};
+  if (addWithoutMemory(reader, &from, &value.type))
+    return NULL;
+  for (uint32_t a = 0; a < from.type.rank; ++a) {
+    MlirOperation place =
+        sambaDefiningOperation(mlirOperationGetOperand(reader->operation, 1 + (intptr_t)a));
+    map.axes[a].constant = mlirIntegerAttrGetValueInt(sambaOperationAttribute(place, "value"));
+    if (map.axes[a].constant < 0 || map.axes[a].constant >= from.type.dims[a])
+      return sambaStatusMake(SAMBA_INVALID, "'tensor.extract' at place %lld of %lld",
+                             (long long)map.axes[a].constant, (long long)from.type.dims[a]);
+  }
+  SambaStage over = sambaReaderStageOver(&value.type);
+  if (!sambaReaderCompose(reader, &from, &over, &map, &value.view))
+    return sambaReaderNotComposable(reader);
+  sambaReaderAddValue(reader, result, &value);
+  return NULL;
+}
+
+/* A copy of the value as a tensor, made by a stage of the operation that is being read. */
+static uint32_t copyToTensor(SambaSectionReader *reader, const SambaSectionReaderValue *value,
+                             uint32_t ordinal, SambaStatus *out_status) {
+  uint32_t tensor =
+      sambaReaderAddTensor(reader, &value->type, SAMBA_TENSOR_INTERMEDIATE, SAMBA_NO_INDEX,
+                           SAMBA_NO_INDEX, sambaReaderStageName(reader));
+  *out_status = sambaReaderCopy(reader, value, tensor, ordinal);
+  return tensor;
+}
+
+/* The axes that collapse_shape and expand_shape group: where a group of the longer shape begins. */
+static SambaStatus readReshape(SambaSectionReader *reader) {
+  SambaSectionReaderValue source, value;
+  uint32_t axis_of[SAMBA_MAX_RANK];
+  SAMBA_RETURN_IF_ERROR(startView(reader, &source, &value));
+  if (addWithoutMemory(reader, &source, &value.type))
+    return NULL;
+
+  /* Axes of one element come and go: every element is still found by its own axes. */
+  if (matchAxes(&source.type, &value.type, axis_of)) {
+    SambaStageOperand map = {.index_operand = SAMBA_NO_INDEX};
+    for (uint32_t a = 0; a < source.type.rank; ++a)
+      if (axis_of[a] != SAMBA_NO_INDEX)
+        map.axes[a].coefficients[axis_of[a]] = 1;
+    return addView(reader, &source, &map, &value);
+  }
+
+  if (!source.is_whole) {
+    SambaStatus status = NULL;
+    source.view.tensor = copyToTensor(reader, &source, 0, &status);
+    SAMBA_RETURN_IF_ERROR(status);
+  }
+  return sambaReaderReshape(reader, source.view.tensor, &value.type);
+}
+
+static SambaStatus readTensorCast(SambaSectionReader *reader) {
+  SambaSectionReaderValue source, value;
+  SAMBA_RETURN_IF_ERROR(startView(reader, &source, &value));
+  bool same = source.type.rank == value.type.rank;
+  for (uint32_t a = 0; a < value.type.rank && same; ++a)
+    same = source.type.dims[a] == value.type.dims[a];
+  if (!same)
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "'tensor.cast' between different shapes");
+  sambaReaderAddValue(reader, mlirOperationGetResult(reader->operation, 0), &source);
+  return NULL;
+}
+
+/*===-- Partial writes ------------------------------------------------------------------------===*/
+
+/* Nobody else sees what is written into the destination: it has no values yet, or the
+ * insert_slice that made it is read by this one alone. */
+static bool writesInPlace(MlirOperation operation) {
+  MlirValue destination = mlirOperationGetOperand(operation, 1);
+  MlirOperation maker = sambaDefiningOperation(destination);
+  if (mlirOperationIsNull(maker))
+    return false;
+  MlirOpOperand use = mlirValueGetFirstUse(destination);
+  return sambaOperationIs(maker, "tensor.empty") ||
+         (sambaOperationIs(maker, "tensor.insert_slice") &&
+          mlirBlockEqual(mlirOperationGetBlock(maker), mlirOperationGetBlock(operation)) &&
+          mlirOpOperandIsNull(mlirOpOperandGetNextUse(use)));
+}
+
+bool sambaInsertSliceIsPartialWrite(MlirOperation operation) {
+  MlirValue source = mlirOperationGetOperand(operation, 0);
+  MlirOperation maker = sambaDefiningOperation(source);
+  MlirOpOperand use = mlirValueGetFirstUse(source);
+  if (mlirOperationIsNull(maker) || !sambaOperationIs(maker, "linalg.generic") ||
+      mlirAttributeIsNull(sambaOperationAttribute(maker, SAMBA_STAGE_ATTRIBUTE)) ||
+      !mlirOpOperandIsNull(mlirOpOperandGetNextUse(use)) || !writesInPlace(operation))
+    return false;
+
+  MlirOperation next = mlirOperationGetNextInBlock(maker);
+  while (!mlirOperationIsNull(next) && sambaOperationIs(next, "tensor.empty"))
+    next = mlirOperationGetNextInBlock(next);
+  return mlirOperationEqual(next, operation);
+}
+
+/* A tensor that holds what the destination holds. */
+static SambaStatus readDestination(SambaSectionReader *reader, uint32_t destination,
+                                   uint32_t *out_tensor, uint32_t *ordinal) {
+  SambaSectionReaderValue value = reader->values.data[destination];
+  bool in_place = writesInPlace(reader->operation);
+  SambaStatus status = NULL;
+  if (in_place && !value.is_empty && value.is_whole &&
+      reader->graph->tensors[value.view.tensor].role != SAMBA_TENSOR_ARGUMENT) {
+    *out_tensor = value.view.tensor;
+    return NULL;
+  }
+  if (value.is_empty) {
+    *out_tensor =
+        sambaReaderAddTensor(reader, &value.type, SAMBA_TENSOR_INTERMEDIATE, SAMBA_NO_INDEX,
+                             SAMBA_NO_INDEX, sambaReaderStageName(reader));
+    return NULL;
+  }
+  *out_tensor = copyToTensor(reader, &value, (*ordinal)++, &status);
+  return status;
+}
+
+/* The last stage writes its part of the destination itself; the tensor that it has made for its
+ * source is nobody's. */
+static SambaStatus writeInto(SambaSectionReader *reader, uint32_t destination,
+                             MlirAttribute offsets, MlirAttribute strides) {
+  SambaStageGraph *graph = reader->graph;
+  SambaStageOperand *output = &graph->stages[graph->stage_count - 1].output;
+  uint32_t ordinal = 0;
+  if (output->tensor + 1 == graph->tensor_count) {
+    --graph->tensor_count;
+    --reader->formals.size;
+  }
+
+  SAMBA_RETURN_IF_ERROR(readDestination(reader, destination, &output->tensor, &ordinal));
+  for (uint32_t a = 0; a < graph->tensors[output->tensor].rank; ++a) {
+    int64_t stride = mlirDenseI64ArrayGetElement(strides, a);
+    output->axes[a].constant =
+        output->axes[a].constant * stride + mlirDenseI64ArrayGetElement(offsets, a);
+    for (uint32_t d = 0; d < SAMBA_MAX_STAGE_DIMS; ++d)
+      output->axes[a].coefficients[d] *= stride;
+  }
+  const SambaTensorType type = reader->values.data[destination].type;
+  sambaReaderAddWhole(reader, mlirOperationGetResult(reader->operation, 0), &type, output->tensor);
+  return NULL;
+}
+
+/* A stage that copies the source to its places. */
+static SambaStatus writePart(SambaSectionReader *reader, const SambaSectionReaderValue *source,
+                             uint32_t tensor, MlirAttribute offsets, MlirAttribute strides,
+                             uint32_t ordinal) {
+  uint32_t axis_of[SAMBA_MAX_RANK];
+  MlirAttribute sizes = sambaOperationAttribute(reader->operation, "static_sizes");
+  SambaTensorType part = {.rank = reader->graph->tensors[tensor].rank};
+  for (uint32_t a = 0; a < part.rank; ++a)
+    part.dims[a] = mlirDenseI64ArrayGetElement(sizes, a);
+  if (!matchAxes(&part, &source->type, axis_of))
+    return sambaReaderNotComposable(reader);
+
+  SambaStage stage = {.name = sambaReaderStageName(reader),
+                      .layer = sambaReaderLayer(reader),
+                      .dim_count = source->type.rank,
+                      .operand_count = 1,
+                      .output = {.tensor = tensor, .index_operand = SAMBA_NO_INDEX}};
+  SambaStageOperand identity = sambaReaderIdentityView(0, source->type.rank);
+  memcpy(stage.extents, source->type.dims, source->type.rank * sizeof *stage.extents);
+  for (uint32_t a = 0; a < part.rank; ++a) {
+    stage.output.axes[a].constant = mlirDenseI64ArrayGetElement(offsets, a);
+    if (axis_of[a] != SAMBA_NO_INDEX)
+      stage.output.axes[a].coefficients[axis_of[a]] = mlirDenseI64ArrayGetElement(strides, a);
+  }
+
+  if (source->is_splat || source->is_argin)
+    sambaReaderInline(reader, &stage, 0, source);
+  else if (!sambaReaderCompose(reader, source, &stage, &identity, &stage.operands[0]))
+    return sambaReaderNotComposable(reader);
+  sambaReaderAddStage(reader, &stage, ordinal);
+  return NULL;
+}
+
+static SambaStatus readInsertSlice(SambaSectionReader *reader) {
+  uint32_t source, destination, ordinal = 0, tensor;
+  SAMBA_RETURN_IF_ERROR(
+      sambaReaderGetValue(reader, mlirOperationGetOperand(reader->operation, 0), &source));
+  SAMBA_RETURN_IF_ERROR(
+      sambaReaderGetValue(reader, mlirOperationGetOperand(reader->operation, 1), &destination));
+  MlirAttribute offsets = sambaOperationAttribute(reader->operation, "static_offsets");
+  MlirAttribute strides = sambaOperationAttribute(reader->operation, "static_strides");
+  if (mlirOperationGetNumOperands(reader->operation) != 2)
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "'tensor.insert_slice' with dynamic slices");
+  if (sambaInsertSliceIsPartialWrite(reader->operation))
+    return writeInto(reader, destination, offsets, strides);
+
+  SAMBA_RETURN_IF_ERROR(readDestination(reader, destination, &tensor, &ordinal));
+  const SambaSectionReaderValue from = reader->values.data[source];
+  SAMBA_RETURN_IF_ERROR(writePart(reader, &from, tensor, offsets, strides, ordinal));
+  const SambaTensorType whole = reader->values.data[destination].type;
+  sambaReaderAddWhole(reader, mlirOperationGetResult(reader->operation, 0), &whole, tensor);
+  return NULL;
+}
+
+/*===-- Which operation is read how -----------------------------------------------------------===*/
+
+SambaReadOperation sambaFindTensorReader(MlirOperation operation) {
+  static const struct {
+    const char *name;
+    SambaReadOperation read;
+  } readers[] = {{"builtin.unrealized_conversion_cast", readCast},
+                 {"arith.constant", readConstant},
+                 {"samba.constant", readConstant},
+                 {"tensor.empty", readEmpty},
+                 {"tensor.pad", readPad},
+                 {"tensor.cast", readTensorCast},
+                 {"tensor.collapse_shape", readReshape},
+                 {"tensor.expand_shape", readReshape},
+                 {"tensor.extract_slice", readExtractSlice},
+                 {"tensor.extract", readExtract},
+                 {"tensor.insert_slice", readInsertSlice}};
+  if (sambaOperationIsSplat(operation))
+    return readSplat;
+  for (size_t i = 0; i < sizeof readers / sizeof *readers; ++i)
+    if (sambaOperationIs(operation, readers[i].name))
+      return readers[i].read;
+  return NULL;
+}
