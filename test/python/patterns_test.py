@@ -197,9 +197,7 @@ class NamesTest(unittest.TestCase):
         x = torch.randn(3, 5)
         inputs = (samba.from_torch_tensor(x, name="x"),)
         outputs, _ = compile_and_trace(model, inputs, [optimizer])
-        self.assertEqual(
-            set(session.get_weight_names()), {"0__bias", "0__weight_g", "0__weight_v"}
-        )
+        self.assertEqual(set(session.get_weight_names()), {"0__bias", "0__weight_g", "0__weight_v"})
         session.run(inputs, outputs)
         session.to_cpu(model)
 
@@ -314,7 +312,9 @@ class PoolsTest(unittest.TestCase):
         check_function(nn.AdaptiveMaxPool3d((1, 2, 3), return_indices=True), [x])
         sizes = list(itertools.repeat(17, 2))
         with self.assertRaisesRegex(NotImplementedError, "289 windows of different sizes"):
-            check_function(nn.AdaptiveMaxPool2d(sizes, return_indices=True), [torch.ones(1, 20, 20)])
+            check_function(
+                nn.AdaptiveMaxPool2d(sizes, return_indices=True), [torch.ones(1, 20, 20)]
+            )
 
 
 if __name__ == "__main__":

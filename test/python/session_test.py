@@ -183,6 +183,24 @@ class SessionTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "loss 2: graph test has results 0 to 1"):
             self.compile(model, (named(),), optimizer, loss_indices=[2])
 
+    def test_E07_several_losses_are_said(self):
+        class Both(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(10, 10, bias=False)
+
+            def forward(self, x):
+                y = self.fc(x)
+                return y.sum(), torch.sigmoid(y)
+
+        for indices, said in ((None, 1), ([0], 0), ([0, 1], 0)):
+            model, err = Both(), io.StringIO()
+            optimizer = samba.optim.SGD(model.parameters(), lr=0.1)
+            with contextlib.redirect_stderr(err):
+                self.start(model, (named(),), optimizer, loss_indices=indices)
+            text = "remark: out0, out1 are losses, since no output depends on them; give compile"
+            self.assertEqual(err.getvalue().count(text), said)
+
     def test_E17_dropout_is_a_hyperparameter(self):
         model = nn.Sequential(nn.Identity(), nn.Dropout(0.5))
         ones = torch.ones(1000, 1000)

@@ -239,10 +239,19 @@ class SambaSession(DeviceTensors, LazyParameters, SessionExtras):
         self._tensors, self._kinds = traced.tensors, traced.kinds
         self._outputs, self._optimizers = tuple(traced.outputs), optimizers
         self.buffer_dict = {n: t for n, t in self._tensors.items() if self._kinds[n] == "buffer"}
+        if loss_indices is None:
+            self._remark_losses()
         model.output_tensors = self._outputs
         if transfer_device:
             self.to_device()
         return self._outputs
+
+    def _remark_losses(self):
+        """Says when nobody chose among several losses: their gradients are added."""
+        losses = [name for name, symbol in self._symbols.items() if symbol["kind"] == "loss"]
+        if len(losses) > 1:
+            text = f"remark: {', '.join(losses)} are losses, since no output depends on them; "
+            print(text + "give compile and trace_graph loss_indices=[0] for one", file=sys.stderr)
 
     def to_device(self):
         """Sends everything that tracing met: inputs that have values, weights, buffers, optimizer

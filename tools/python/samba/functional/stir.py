@@ -108,8 +108,10 @@ class Blocks:
 
     def __init__(self, name, tensor, starts, dims, lengths, batched):
         rank = tensor.dim() - batched
-        if batched < 0 or rank < 0 or tuple(starts.shape[:batched]) != tuple(
-            tensor.shape[:batched]
+        if (
+            batched < 0
+            or rank < 0
+            or tuple(starts.shape[:batched]) != tuple(tensor.shape[:batched])
         ):
             raise ValueError(
                 f"{name}: batched_dims is {batched}, but the first dimensions of "

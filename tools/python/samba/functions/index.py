@@ -277,7 +277,9 @@ class Plan:
 
     def take_tensor(self, t, size, part):
         if self.tensor is not None:
-            raise Unsupported("an index with two tensors")
+            raise Unsupported(
+                "an index with two tensors; x.flatten(0, 1)[i * x.shape[1] + j] is x[i, j] with one"
+            )
         part = torch.tensor(part) if isinstance(part, list) else part
         if part.dtype.is_floating_point:
             if getattr(part, "_traced", None) is None and not bool((part == part.floor()).all()):
