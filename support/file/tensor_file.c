@@ -27,15 +27,33 @@ enum { npyTypeCount = sizeof npyTypes / sizeof *npyTypes };
 static const struct {
   const char *name;
   SambaDType dtype;
-} onnxTypes[] = {{"UNDEFINED", SAMBA_DTYPE_COUNT}, {"FLOAT", SAMBA_DTYPE_F32},
-                 {"UINT8", SAMBA_DTYPE_UI8},       {"INT8", SAMBA_DTYPE_I8},
-                 {"UINT16", SAMBA_DTYPE_COUNT},    {"INT16", SAMBA_DTYPE_I16},
-                 {"INT32", SAMBA_DTYPE_I32},       {"INT64", SAMBA_DTYPE_I64},
-                 {"STRING", SAMBA_DTYPE_COUNT},    {"BOOL", SAMBA_DTYPE_I1},
-                 {"FLOAT16", SAMBA_DTYPE_F16},     {"DOUBLE", SAMBA_DTYPE_COUNT},
-                 {"UINT32", SAMBA_DTYPE_COUNT},    {"UINT64", SAMBA_DTYPE_COUNT},
-                 {"COMPLEX64", SAMBA_DTYPE_COUNT}, {"COMPLEX128", SAMBA_DTYPE_COUNT},
-                 {"BFLOAT16", SAMBA_DTYPE_BF16}};
+} onnxTypes[] = {{"UNDEFINED", SAMBA_DTYPE_COUNT},
+                 {"FLOAT", SAMBA_DTYPE_F32},
+                 {"UINT8", SAMBA_DTYPE_UI8},
+                 {"INT8", SAMBA_DTYPE_I8},
+                 {"UINT16", SAMBA_DTYPE_COUNT},
+                 {"INT16", SAMBA_DTYPE_I16},
+                 {"INT32", SAMBA_DTYPE_I32},
+                 {"INT64", SAMBA_DTYPE_I64},
+                 {"STRING", SAMBA_DTYPE_COUNT},
+                 {"BOOL", SAMBA_DTYPE_I1},
+                 {"FLOAT16", SAMBA_DTYPE_F16},
+                 {"DOUBLE", SAMBA_DTYPE_COUNT},
+                 {"UINT32", SAMBA_DTYPE_COUNT},
+                 {"UINT64", SAMBA_DTYPE_COUNT},
+                 {"COMPLEX64", SAMBA_DTYPE_COUNT},
+                 {"COMPLEX128", SAMBA_DTYPE_COUNT},
+                 {"BFLOAT16", SAMBA_DTYPE_BF16},
+                 {"FLOAT8E4M3FN", SAMBA_DTYPE_COUNT},
+                 {"FLOAT8E4M3FNUZ", SAMBA_DTYPE_COUNT},
+                 {"FLOAT8E5M2", SAMBA_DTYPE_COUNT},
+                 {"FLOAT8E5M2FNUZ", SAMBA_DTYPE_COUNT},
+                 {"UINT4", SAMBA_DTYPE_COUNT},
+                 {"INT4", SAMBA_DTYPE_COUNT},
+                 {"FLOAT4E2M1", SAMBA_DTYPE_COUNT},
+                 {"FLOAT8E8M0", SAMBA_DTYPE_COUNT},
+                 {"UINT2", SAMBA_DTYPE_COUNT},
+                 {"INT2", SAMBA_DTYPE_COUNT}};
 enum {
   onnxTypeCount = sizeof onnxTypes / sizeof *onnxTypes,
   onnxUint16 = 4 /* in files: the bits of bf16 */

@@ -47,10 +47,12 @@ static inline bool sambaOnnxHasTrait(const SambaOnnxNode *node, uint32_t traits)
 /* A name in messages: escaped, in quotes. */
 const char *sambaOnnxShown(SambaImporter *importer, const char *text);
 
+/* Attributes and element types of inputs are what the version of the operator takes: each attribute
+ * is there once, with its type; flags are 0 or 1. */
+SambaStatus sambaOnnxCheckSignature(const SambaOnnxNode *node);
+
 /* ---- Attributes: their types are checked before the handler runs ---- */
 
-/* Each attribute is there once, with a name and type that ONNX knows; flags are 0 or 1. */
-SambaStatus sambaOnnxCheckAttributes(const SambaOnnxNode *node);
 /* NULL: absent. */
 const Onnx__AttributeProto *sambaOnnxAttribute(const SambaOnnxNode *node, const char *name);
 int64_t sambaOnnxInt(const SambaOnnxNode *node, const char *name, int64_t otherwise);

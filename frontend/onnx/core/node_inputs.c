@@ -140,9 +140,12 @@ SambaStatus sambaOnnxKnownInts(const SambaOnnxNode *node, uint32_t input, const 
     return NULL;
   }
 
+  /* Tile and Split of version 1 have numbers of the tensor's type. */
+  bool floats_too = node->version < 6;
   const SambaConstant *constant = sambaOnnxConstant(node, input);
-  if (!constant ||
-      (constant->is_float && node->version >= 6)) { /* Tile 1 has numbers of the tensor's type */
+  if (!constant && floats_too)
+    SAMBA_RETURN_IF_ERROR(sambaOnnxReadKnown(node, input, &constant));
+  if (!constant || (constant->is_float && !floats_too)) {
     const SambaOnnxValue *value = sambaOnnxInputValue(node, input);
     SambaStringRef shown = sambaStringEscape(node->arena, value->name);
     return sambaStatusMake(

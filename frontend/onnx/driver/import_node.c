@@ -130,7 +130,7 @@ static SambaStatus importNode(SambaOnnxNode *node) {
   if (function)
     return sambaOnnxInlineFunction(node, function);
   SAMBA_RETURN_IF_ERROR(checkInputCount(node));
-  SAMBA_RETURN_IF_ERROR(sambaOnnxCheckAttributes(node));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxCheckSignature(node));
 
   return node->output_count ? importResolved(node) : NULL;
 }

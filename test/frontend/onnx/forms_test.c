@@ -82,9 +82,9 @@ static const struct {
      "samba.interpolate|linear|tensor<1x2x6x9xf32>"},
     {"opset 1; input x f32 2x3; init r f32 1 4; init a f32 1 1; output y; node Tile x,r,a -> y",
      "tensor<2x12xf32>"},
-    {"opset 5; input x f32 2x3; init r i64 1 4; init a i64 1 1; output y; node Tile x,r,a -> y",
+    {"opset 5; input x f32 2x3; init r f32 1 4; init a f32 1 1; output y; node Tile x,r,a -> y",
      "samba.expand|samba.reshape|shape = [2, 12]"},
-    {"opset 1; input x f32 2x3; init s i64 2 1 2; output y; output z; node Split x,s -> y,z axis=1",
+    {"opset 1; input x f32 2x3; init s f32 2 1 2; output y; output z; node Split x,s -> y,z axis=1",
      "samba.slice|samba.slice"},
     /* Indexing of constants folds. */
     {"opset 14; init a i64 3 1 2 3; init s i64 - -1; output y; node CumSum a,s -> y",

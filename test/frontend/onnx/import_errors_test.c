@@ -22,6 +22,8 @@ typedef struct {
 
 #define ATTENTION "opset 24; input x f32 2x4x6; input h f32 2x3x4x2; output y; "
 
+#define I13 "opset 13; input i i64 2x2x2x2; output y; "
+
 static const Case cases[] = {
     /* The graph as a whole. */
     {"opset 13; input x f32 2x3; node Relu x -> z; output y",
@@ -76,7 +78,28 @@ static const Case cases[] = {
     /* Attributes. */
     {X13 "node ReduceSum x -> y keepdims=0 keepdims=0", "attribute \"keepdims\" is given twice", 0,
      0},
-    {X13 "node ReduceMax x -> y dims=[1]", "attribute \"dims\" belongs to no ONNX operator", 0, 0},
+    {X13 "node ReduceMax x -> y dims=[1]",
+     "attribute \"dims\" does not belong to ReduceMax of operator set version 13, which has axes, "
+     "keepdims",
+     0, 0},
+    {"opset 18; input x f32 2x3; output y; node ReduceMax x -> y axes=[1]",
+     "attribute \"axes\" does not belong to ReduceMax of operator set version 18, which has "
+     "keepdims, noop_with_empty_axes",
+     0, 0},
+    {"opset 10; input x f32 1x4x2x2; output y; node DepthToSpace x -> y blocksize=2 mode='CRD'",
+     "attribute \"mode\" does not belong to DepthToSpace of operator set version 10, which has "
+     "blocksize",
+     0, 0},
+    {X13 "node Relu x -> y alpha=1.0",
+     "attribute \"alpha\" does not belong to Relu of operator set version 13, which has none", 0,
+     0},
+    /* Element types of inputs. */
+    {"opset 7; input x i32 2; output y; node Relu x -> y",
+     "input 0 is INT32, but Relu of operator set version 7 takes FLOAT, FLOAT16, DOUBLE", 0, 0},
+    {X13 "init i i32 2x1 0 1; node GatherND x,i -> y",
+     "input 1 is INT32, but GatherND of operator set version 13 takes INT64", 0, 0},
+    {X13 "node Cast x -> d to=11; node And d,d -> y",
+     "input 0 is DOUBLE, but And of operator set version 13 takes BOOL", 0, 0},
     {X13 "node ReduceMax x -> y axes=1", "attribute \"axes\" is INT, but must be INTS", 0, 0},
     {X13 "node ReduceMax x -> y keepdims=[0]", "attribute \"keepdims\" is INTS, but must be INT", 0,
      0},
@@ -276,9 +299,9 @@ static const Case cases[] = {
     {X13 "init s i64 1 0; init e i64 1 1; node Slice x,s,e,s,s -> y", "the step of axis 0 is 0", 0,
      0},
     /* Counts of n-grams. */
-    {X13 "node TfIdfVectorizer x -> y ngram_counts=[0] ngram_indexes=[0]",
+    {I13 "node TfIdfVectorizer i -> y ngram_counts=[0] ngram_indexes=[0]",
      "ngram_counts, ngram_indexes and pool_int64s must be there; text is not supported", 0, 0},
-    {X13 "node TfIdfVectorizer x -> y ngram_counts=[0] ngram_indexes=[0] pool_int64s=[1]",
+    {I13 "node TfIdfVectorizer i -> y ngram_counts=[0] ngram_indexes=[0] pool_int64s=[1]",
      "input 0 must be one or several rows of integers", 0, 0},
     {"opset 13; input x i64 3; output y; node TfIdfVectorizer x -> y ngram_counts=[0] "
      "ngram_indexes=[0] "
@@ -355,7 +378,7 @@ static const Case cases[] = {
      "dimension 0 of input 1 is 1, but 2 in input 0", 0, 0},
     {X13 "init a i64 2 1 2; init s i64 1 3; node Reshape a,s -> z; node Relu x -> y",
      "the new shape has 3 elements, but the input has 2", 0, 0},
-    {"opset 5; input x f32 2; init r i64 1 2; output y; node Tile x,r -> y",
+    {"opset 5; input x f32 2; init r f32 1 2; output y; node Tile x,r -> y",
      "inputs 1 and 2, the count and the axis, must have one number each", 0, 0},
     {X13 "init r i64 1 2; node Tile x,r -> y", "there must be one repeat per dimension, 2", 0, 0},
     {X13 "init r i64 2 -1 1; node Tile x,r -> y", "dimension 0 cannot be repeated -1 times", 0, 0},
