@@ -27,6 +27,14 @@ def EnterLinalg : Pass<"samba-enter-linalg", "::mlir::ModuleOp"> {
   let dependentDialects = ["::samba::SambaDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
+def SettleGraphs : Pass<"samba-settle-graphs", "::mlir::ModuleOp"> {
+  let summary = "What samba-raise-linalg left of tensor operations becomes samba operations";
+  let description = [{
+    Insertions anywhere, slices and pads with computed values, in a general way that costs more than
+    the patterns of samba-raise-linalg. Operations whose results nobody uses go.
+  }];
+  let dependentDialects = ["::samba::SambaDialect"];
+}
 def ConvertSambaToLinalg : Pass<"convert-samba-to-linalg", "::samba::SectionOp"> {
   let summary = "One linalg operation per stage";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",

@@ -25,7 +25,9 @@ static const struct {
     {SAMBA_PHASE_FOREIGN, everyLevel, "convert-tosa-to-samba"},
     {SAMBA_PHASE_FOREIGN, everyLevel, "canonicalize"},
     {SAMBA_PHASE_FOREIGN, everyLevel, "samba-enter-linalg"},
+    {SAMBA_PHASE_FOREIGN, everyLevel, "func.func(convert-elementwise-to-linalg)"},
     {SAMBA_PHASE_FOREIGN, everyLevel, "samba-raise-linalg"},
+    {SAMBA_PHASE_FOREIGN, everyLevel, "samba-settle-graphs"},
     {SAMBA_PHASE_FOREIGN, everyLevel, "canonicalize"},
 
     {SAMBA_PHASE_REQUEST, everyLevel | onRequest, "samba-request-training%r"},

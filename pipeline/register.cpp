@@ -8,6 +8,7 @@
 #include "mlir/CAPI/Pass.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Pass/PassManager.h"
@@ -52,6 +53,7 @@ void sambaRegisterPasses(void) {
   std::call_once(once, [] {
     mlir::registerCanonicalizerPass();
     mlir::registerCSEPass();
+    mlir::registerConvertElementwiseToLinalgPass();
     samba::registerSambaPasses();
     samba::registerSambaLoweringPasses();
     mlir::registerPassPipeline("samba-to-rdu", sambaPipelineDescription, samba::buildPipeline,

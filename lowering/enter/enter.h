@@ -1,4 +1,5 @@
-/* The parts of samba-enter-linalg. Each returns false after it has emitted an error. */
+/* The parts of samba-enter-linalg and samba-settle-graphs. Each returns false after it has emitted
+ * an error. */
 #ifndef SAMBA_LOWERING_ENTER_ENTER_H
 #define SAMBA_LOWERING_ENTER_ENTER_H
 
@@ -8,7 +9,11 @@
 
 /* Refuses what no graph can hold: other types, control flow, memory, calls. */
 bool sambaEnterCheck(MlirOperation module);
-/* tensor.*, arith.* and math.* on tensors, linalg.pack and unpack: samba operations. */
+/* tensor.generate becomes a loop nest without operands. */
+void sambaEnterGenerates(MlirOperation function);
+/* Scalars between operations become tensors of rank 0, arguments and results too. */
+bool sambaEnterScalars(MlirOperation function);
+/* linalg.pack and unpack, tensor.gather ...: samba operations. */
 bool sambaEnterTensors(MlirOperation function);
 /* Constants become samba.constant; floats of several values become weights. */
 bool sambaEnterConstants(MlirOperation module, MlirOperation function);

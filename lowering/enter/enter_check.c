@@ -80,9 +80,11 @@ static MlirWalkResult checkInside(MlirOperation operation, void *user) {
 static bool checkFunction(MlirOperation function) {
   MlirBlock body = sambaBodyOf(function);
   for (intptr_t i = 0; i < mlirBlockGetNumArguments(body); ++i) {
+    MlirType type = mlirValueGetType(mlirBlockGetArgument(body, i));
     SambaTensorType unused;
-    SambaStatus status =
-        sambaTensorTypeFromMlir(mlirValueGetType(mlirBlockGetArgument(body, i)), &unused);
+    if (sambaDTypeFromType(type) != SAMBA_DTYPE_COUNT)
+      continue; /* a scalar, which becomes a tensor of rank 0 */
+    SambaStatus status = sambaTensorTypeFromMlir(type, &unused);
     if (status)
       return sambaEmitOpStatus(function, sambaStatusAnnotate(status, "argument %ld", (long)i));
   }

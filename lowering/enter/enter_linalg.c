@@ -44,7 +44,9 @@ bool sambaEnterLinalg(MlirOperation module) {
     if (!sambaOperationIsGraph(operation))
       continue;
     sambaEnterNames(operation);
-    if (!sambaEnterTensors(operation) || !sambaEnterConstants(module, operation))
+    sambaEnterGenerates(operation);
+    if (!sambaEnterScalars(operation) || !sambaEnterTensors(operation) ||
+        !sambaEnterConstants(module, operation))
       return false;
   }
   return true;

@@ -158,6 +158,46 @@ uint32_t sambaForeignOperandInts(SambaForeignCall *call, uint32_t number, int64_
   return 0;
 }
 
+bool sambaForeignIndex(MlirValue value, int64_t *out) {
+  MlirOperation owner = sambaDefiningOperation(value);
+  if (mlirOperationIsNull(owner) || !sambaOperationIs(owner, "arith.constant"))
+    return false;
+  MlirAttribute number = sambaOperationAttribute(owner, "value");
+  if (!mlirAttributeIsAInteger(number))
+    return false;
+  *out = mlirIntegerAttrGetValueInt(number);
+  return true;
+}
+
+void sambaForeignMixed(SambaForeignCall *call, const char *name, uint32_t *next, uint32_t count,
+                       int64_t *out) {
+  int64_t listed[SAMBA_MAX_RANK];
+  uint32_t found = sambaForeignInts(call, name, listed, SAMBA_MAX_RANK);
+  for (uint32_t i = 0; i < count; ++i) {
+    out[i] = i < found ? listed[i] : 0;
+    if (out[i] == INT64_MIN &&
+        !sambaForeignIndex(mlirOperationGetOperand(call->operation, (*next)++), &out[i]))
+      sambaForeignFail(
+          call, sambaStatusMake(SAMBA_UNSUPPORTED,
+                                "has a number in %s that is known only at run time; a graph's "
+                                "shapes and places are known when it is compiled",
+                                name));
+  }
+}
+
+MlirValue sambaForeignTensorOf(MlirValue scalar) {
+  MlirOperation owner = sambaDefiningOperation(scalar);
+  bool element = !mlirOperationIsNull(owner) && sambaOperationIs(owner, "tensor.extract") &&
+                 mlirOperationGetNumOperands(owner) == 1;
+  return element ? mlirOperationGetOperand(owner, 0) : (MlirValue){NULL};
+}
+
+MlirValue sambaForeignExtract(MlirOperation before, MlirLocation location, MlirValue tensor) {
+  MlirType element = mlirShapedTypeGetElementType(mlirValueGetType(tensor));
+  return sambaBuildUnaryOrMore(mlirOperationGetBlock(before), before, location, "tensor.extract", 1,
+                               &tensor, element);
+}
+
 bool sambaForeignOperandIs(const SambaForeignCall *call, uint32_t number, double wanted) {
   MlirAttribute elements = sambaForeignElements(mlirOperationGetOperand(call->operation, number));
   int64_t count = mlirAttributeIsNull(elements) ? 0 : mlirElementsAttrGetNumElements(elements);
@@ -167,30 +207,111 @@ bool sambaForeignOperandIs(const SambaForeignCall *call, uint32_t number, double
   return count > 0;
 }
 
+/* ---- Padding ---- */
+
+static uint32_t padBy(SambaForeignCall *call, uint32_t x, const int64_t *low, const int64_t *high,
+                      double number) {
+  uint32_t rank = sambaForeignType(call, x).rank;
+  return SAMBA_FOREIGN_CALL(call, "pad", (uint32_t[]){x}, sambaIntsAttribute("low", low, rank),
+                            sambaIntsAttribute("high", high, rank),
+                            sambaFloatAttribute("value", number));
+}
+
+/* A value that is not known is chosen where a mask says that x is not. */
+uint32_t sambaForeignPadWith(SambaForeignCall *call, uint32_t x, const int64_t *low,
+                             const int64_t *high, uint32_t value) {
+  SambaExpansion *expansion = &call->expansion;
+  uint32_t one = sambaExpandScalar(expansion, SAMBA_DTYPE_I1, 1);
+  SambaTensorType type = sambaForeignType(call, x);
+  uint32_t inside = sambaExpandBroadcast(expansion, one, type.rank, type.dims);
+  uint32_t number = sambaExpandReshape(expansion, value, 0, NULL);
+  uint32_t operands[] = {padBy(call, inside, low, high, 0), padBy(call, x, low, high, 0), number};
+  return sambaExpandCall(expansion, "where", 3, operands, 0, NULL);
+}
+
+uint32_t sambaForeignPad(SambaForeignCall *call, uint32_t x, const int64_t *low,
+                         const int64_t *high, uint32_t number) {
+  if (number == SAMBA_FOREIGN_NO_VALUE)
+    return padBy(call, x, low, high, 0);
+  MlirValue value = mlirOperationGetOperand(call->operation, number);
+  MlirAttribute elements = sambaForeignElements(value);
+  MlirOperation owner = sambaDefiningOperation(value);
+  if (!mlirAttributeIsNull(elements))
+    return padBy(call, x, low, high, sambaForeignElement(elements, 0));
+  if (!mlirOperationIsNull(owner) && sambaOperationIs(owner, "arith.constant")) {
+    MlirAttribute known = sambaOperationAttribute(owner, "value");
+    return padBy(call, x, low, high,
+                 mlirAttributeIsAFloat(known) ? mlirFloatAttrGetValueDouble(known)
+                                              : (double)mlirIntegerAttrGetValueInt(known));
+  }
+  return sambaForeignPadWith(call, x, low, high, call->operands[number]);
+}
+
 /* ---- The driver ---- */
+
+/* A scalar: a number that is known, or the element of a tensor of rank 0 (out_tensor). */
+static uint32_t readScalar(SambaForeignCall *call, MlirValue scalar, MlirValue *out_tensor) {
+  SambaDType dtype = sambaDTypeFromType(mlirValueGetType(scalar));
+  MlirOperation owner = sambaDefiningOperation(scalar);
+  if (dtype == SAMBA_DTYPE_COUNT)
+    return SAMBA_FOREIGN_NO_VALUE;
+  *out_tensor = sambaForeignTensorOf(scalar);
+  if (!mlirValueIsNull(*out_tensor))
+    return sambaExpandOperand(&call->expansion, &(SambaTensorType){.dtype = dtype});
+  if (mlirOperationIsNull(owner) || !sambaOperationIs(owner, "arith.constant"))
+    return SAMBA_FOREIGN_NO_VALUE;
+  MlirAttribute value = sambaOperationAttribute(owner, "value");
+  return sambaExpandScalar(&call->expansion, dtype,
+                           mlirAttributeIsAFloat(value)
+                               ? mlirFloatAttrGetValueDouble(value)
+                               : (double)mlirIntegerAttrGetValueInt(value));
+}
+
+uint32_t sambaForeignScalar(SambaForeignCall *call, MlirValue scalar) {
+  MlirValue tensor = {NULL};
+  uint32_t value = readScalar(call, scalar, &tensor);
+  if (!mlirValueIsNull(tensor)) {
+    call->more = value;
+    call->more_tensor = tensor;
+  }
+  return value;
+}
+
+/* The type of a tensor, or of the tensor of rank 0 that a scalar is the element of. */
+static SambaStatus readType(MlirType type, SambaTensorType *out) {
+  *out = (SambaTensorType){.dtype = sambaDTypeFromType(type)};
+  return out->dtype == SAMBA_DTYPE_COUNT ? sambaTensorTypeFromMlir(type, out) : NULL;
+}
 
 /* The call with its operands and the declared types of its results. */
 static void readCall(SambaForeignCall *call) {
   MlirOperation operation = call->operation;
   call->operand_count = (uint32_t)mlirOperationGetNumOperands(operation);
   call->operands = SAMBA_ARENA_ARRAY(call->expansion.arena, uint32_t, call->operand_count + 1);
+  call->tensors = SAMBA_ARENA_ARRAY(call->expansion.arena, MlirValue, call->operand_count + 1);
   for (uint32_t i = 0; i < call->operand_count; ++i) {
-    MlirType type = mlirValueGetType(mlirOperationGetOperand(operation, i));
+    MlirValue operand = mlirOperationGetOperand(operation, i);
+    MlirType type = mlirValueGetType(operand);
     SambaTensorType tensor;
-    call->operands[i] = (uint32_t)SAMBA_FOREIGN_NO_VALUE;
-    if (!mlirTypeIsAShaped(type))
+    call->operands[i] = SAMBA_FOREIGN_NO_VALUE;
+    call->tensors[i] = (MlirValue){NULL};
+    if (!mlirTypeIsAShaped(type)) {
+      call->operands[i] = readScalar(call, operand, &call->tensors[i]);
       continue;
+    }
     SambaStatus status = sambaTensorTypeFromMlir(type, &tensor);
-    if (status)
+    if (status) {
       sambaForeignFail(call, sambaStatusAnnotate(status, "operand %u", i));
-    else
-      call->operands[i] = sambaExpandOperand(&call->expansion, &tensor);
+      continue;
+    }
+    call->operands[i] = sambaExpandOperand(&call->expansion, &tensor);
+    call->tensors[i] = operand;
   }
 
   call->result_count = (uint32_t)mlirOperationGetNumResults(operation);
   for (uint32_t i = 0; i < call->result_count && i < SAMBA_MAX_RESULTS; ++i) {
     MlirType type = mlirValueGetType(mlirOperationGetResult(operation, i));
-    SambaStatus status = sambaTensorTypeFromMlir(type, &call->types[i]);
+    SambaStatus status = readType(type, &call->types[i]);
     if (status)
       sambaForeignFail(call, sambaStatusAnnotate(status, "result %u", i));
   }
@@ -218,20 +339,26 @@ static bool replaceOperation(SambaForeignCall *call) {
   bool fine = true;
 
   for (uint32_t i = 0; i < call->operand_count; ++i)
-    if (call->operands[i] != (uint32_t)SAMBA_FOREIGN_NO_VALUE)
-      values[call->operands[i]] = mlirOperationGetOperand(operation, i);
+    if (!mlirValueIsNull(call->tensors[i]))
+      values[call->operands[i]] = call->tensors[i];
+  if (!mlirValueIsNull(call->more_tensor))
+    values[call->more] = call->more_tensor;
   for (size_t s = 0; fine && s < call->expansion.steps.size; ++s)
     fine = sambaExpansionBuildStep(&call->expansion, s, operation,
                                    mlirOperationGetLocation(operation), 0, NULL, values);
-  for (uint32_t i = 0; fine && i < call->result_count; ++i)
-    mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(operation, i), values[call->results[i]]);
+  for (uint32_t i = 0; fine && i < call->result_count; ++i) {
+    MlirValue old = mlirOperationGetResult(operation, i), made = values[call->results[i]];
+    if (!mlirTypeIsAShaped(mlirValueGetType(old)))
+      made = sambaForeignExtract(operation, mlirOperationGetLocation(operation), made);
+    mlirValueReplaceAllUsesOfWith(old, made);
+  }
   if (fine)
     mlirOperationDestroy(operation);
   free(values);
   return fine;
 }
 
-static bool convertOperation(MlirOperation operation, const SambaForeignRow *row) {
+bool sambaForeignConvertOperation(MlirOperation operation, const SambaForeignRow *row) {
   SambaArena arena = {0};
   SambaForeignCall call = {.operation = operation,
                            .row = row,
@@ -262,7 +389,7 @@ bool sambaForeignConvert(MlirOperation function, const SambaForeignRow *rows, si
   while (!mlirOperationIsNull(operation)) {
     MlirOperation next = mlirOperationGetNextInBlock(operation);
     const SambaForeignRow *row = findRow(operation, rows, row_count);
-    if (row && !convertOperation(operation, row))
+    if (row && !sambaForeignConvertOperation(operation, row))
       return false;
     operation = next;
   }

@@ -21,36 +21,14 @@ void sambaTosaConcat(SambaForeignCall *call) {
                                     (uint32_t)sambaForeignInt(call, "axis"));
 }
 
-static uint32_t padBy(SambaForeignCall *call, uint32_t x, const int64_t *low, const int64_t *high,
-                      double value) {
-  uint32_t rank = sambaForeignType(call, x).rank;
-  return SAMBA_FOREIGN_CALL(call, "pad", (uint32_t[]){x}, sambaIntsAttribute("low", low, rank),
-                            sambaIntsAttribute("high", high, rank),
-                            sambaFloatAttribute("value", value));
-}
-
-/* A value that is not known is chosen where a mask says that x is not. */
 void sambaTosaPad(SambaForeignCall *call) {
-  SambaExpansion *expansion = &call->expansion;
   int64_t pairs[2 * SAMBA_MAX_RANK] = {0}, low[SAMBA_MAX_RANK], high[SAMBA_MAX_RANK];
-  uint32_t x = call->operands[0];
   uint32_t rank = sambaForeignOperandInts(call, 1, pairs, 2 * SAMBA_MAX_RANK) / 2;
   for (uint32_t i = 0; i < rank; ++i) {
     low[i] = pairs[2 * i];
     high[i] = pairs[2 * i + 1];
   }
-
-  MlirAttribute value = sambaForeignElements(mlirOperationGetOperand(call->operation, 2));
-  if (!mlirAttributeIsNull(value)) {
-    call->results[0] = padBy(call, x, low, high, sambaForeignElement(value, 0));
-    return;
-  }
-  uint32_t one = sambaExpandScalar(expansion, SAMBA_DTYPE_I1, 1);
-  SambaTensorType type = sambaForeignType(call, x);
-  uint32_t inside = sambaExpandBroadcast(expansion, one, type.rank, type.dims);
-  uint32_t number = sambaExpandReshape(expansion, call->operands[2], 0, NULL);
-  uint32_t operands[] = {padBy(call, inside, low, high, 0), padBy(call, x, low, high, 0), number};
-  call->results[0] = sambaExpandCall(expansion, "where", 3, operands, 0, NULL);
+  call->results[0] = sambaForeignPad(call, call->operands[0], low, high, 2);
 }
 
 void sambaTosaSlice(SambaForeignCall *call) {
