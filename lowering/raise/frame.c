@@ -96,31 +96,64 @@ bool sambaFrameMove(const SambaNest *nest, SambaExpansion *expansion, uint32_t v
   return !expansion->status;
 }
 
+/* The dimensions that walk an axis, the slowest first, where they walk it in even steps: each makes
+ * as long a step as the next one's whole walk. Their number; UINT32_MAX: it is no such walk. */
+static uint32_t walkOf(const SambaNest *nest, const SambaAxisMap *axis, uint32_t *out_dims,
+                       int64_t *out_step) {
+  uint32_t count = 0;
+  *out_step = 1;
+  for (uint32_t d = 0; d < nest->dim_count; ++d) {
+    if (!axis->coefficients[d] || nest->extents[d] == 1)
+      continue;
+    uint32_t place = count++;
+    for (; place > 0 && axis->coefficients[out_dims[place - 1]] < axis->coefficients[d]; --place)
+      out_dims[place] = out_dims[place - 1];
+    out_dims[place] = d;
+  }
+  if (count)
+    *out_step = axis->coefficients[out_dims[count - 1]];
+  for (uint32_t i = 0; i + 1 < count; ++i)
+    if (axis->coefficients[out_dims[i]] !=
+            axis->coefficients[out_dims[i + 1]] * nest->extents[out_dims[i + 1]] ||
+        *out_step < 0)
+      return UINT32_MAX;
+  return count;
+}
+
 bool sambaFrameOfOperand(const SambaNest *nest, SambaExpansion *expansion, uint32_t value,
                          const SambaTensorType *type, const SambaAxisMap *axes,
                          SambaFrame *out_frame, uint32_t *out_value) {
+  int64_t shape[SAMBA_MAX_RANK];
   *out_frame = (SambaFrame){0};
   *out_value = value;
+
   for (uint32_t a = 0; a < type->rank; ++a) {
-    uint32_t found = SAMBA_NEST_UNIT;
-    int64_t step = 1;
-    for (uint32_t d = 0; d < nest->dim_count; ++d) {
-      if (!axes[a].coefficients[d] || nest->extents[d] == 1)
-        continue;
-      if (found != SAMBA_NEST_UNIT)
+    uint32_t dims[SAMBA_MAX_STAGE_DIMS];
+    int64_t step, count = 1;
+    uint32_t walked = walkOf(nest, &axes[a], dims, &step);
+    if (walked == UINT32_MAX || out_frame->rank + walked > SAMBA_MAX_RANK)
+      return false;
+    for (uint32_t i = 0; i < walked; ++i) {
+      if (sambaFrameHas(out_frame, dims[i]))
         return false;
-      found = d;
-      step = axes[a].coefficients[d];
+      count *= nest->extents[dims[i]];
+      shape[out_frame->rank] = nest->extents[dims[i]];
+      sambaFrameAppend(out_frame, dims[i]);
+    }
+    if (!walked) {
+      if (out_frame->rank == SAMBA_MAX_RANK)
+        return false;
+      shape[out_frame->rank] = 1;
+      sambaFrameAppend(out_frame, SAMBA_NEST_UNIT);
     }
 
-    int64_t count = found == SAMBA_NEST_UNIT ? 1 : nest->extents[found];
     int64_t last = axes[a].constant + (count - 1) * step;
-    if ((found != SAMBA_NEST_UNIT && sambaFrameHas(out_frame, found)) || axes[a].constant < 0 ||
-        axes[a].constant >= type->dims[a] || last < 0 || last >= type->dims[a])
+    if (axes[a].constant < 0 || axes[a].constant >= type->dims[a] || last < 0 ||
+        last >= type->dims[a])
       return false;
     *out_value = sambaExpandSlice(expansion, *out_value, a, axes[a].constant, count, step);
-    sambaFrameAppend(out_frame, found);
   }
+  *out_value = sambaExpandReshape(expansion, *out_value, out_frame->rank, shape);
   return !expansion->status;
 }
 
@@ -168,6 +201,7 @@ static bool placeFrom(const SambaNest *nest, uint32_t scalar, Place *out) {
     return true;
   }
   case SAMBA_SCALAR_SUM:
+  case SAMBA_SCALAR_DIFFERENCE:
   case SAMBA_SCALAR_PRODUCT:
     break;
   default:
@@ -177,14 +211,16 @@ static bool placeFrom(const SambaNest *nest, uint32_t scalar, Place *out) {
   if (!placeFrom(nest, root->scalars[0], &parts[0]) ||
       !placeFrom(nest, root->scalars[1], &parts[1]))
     return false;
-  if (root->kind == SAMBA_SCALAR_SUM) {
-    if (parts[0].has_data && parts[1].has_data)
+  if (root->kind != SAMBA_SCALAR_PRODUCT) {
+    int64_t sign = root->kind == SAMBA_SCALAR_SUM ? 1 : -1;
+    if (parts[1].has_data && (parts[0].has_data || sign < 0))
       return false;
-    *out = parts[parts[0].has_data ? 0 : 1];
-    const SambaAxisMap *other = &parts[parts[0].has_data ? 1 : 0].map;
-    out->map.constant += other->constant;
+    *out = parts[0];
+    out->has_data |= parts[1].has_data;
+    out->data = parts[1].has_data ? parts[1].data : parts[0].data;
+    out->map.constant += sign * parts[1].map.constant;
     for (uint32_t d = 0; d < nest->dim_count; ++d)
-      out->map.coefficients[d] += other->coefficients[d];
+      out->map.coefficients[d] += sign * parts[1].map.coefficients[d];
     return true;
   }
 
@@ -258,6 +294,12 @@ bool sambaFrameDimensions(const SambaNest *nest, uint32_t scalar, uint32_t *out_
       for (uint32_t i = 0; i < part->count; ++i)
         masks[s] |= masks[part->scalars[i]];
       break;
+    case SAMBA_SCALAR_FROM_INDEX: {
+      Place place;
+      if (placeFrom(nest, part->scalars[0], &place))
+        masks[s] = maskOfMap(nest, &place.map);
+      break;
+    }
     default: /* indices count where they are used; EXTRACT takes what they are made of */
       break;
     }
@@ -356,6 +398,37 @@ static bool evaluateExtract(const SambaNest *nest, SambaExpansion *expansion,
          sambaFrameMove(nest, expansion, value, &own, frame, out_value);
 }
 
+/* The places along dimensions as integers: a table per dimension. */
+static bool evaluatePlaces(const SambaNest *nest, SambaExpansion *expansion,
+                           const SambaScalar *root, const SambaFrame *frame, uint32_t *out_value) {
+  enum { mostPlaces = 1 << 16 };
+  Place place;
+  if (!placeFrom(nest, root->scalars[0], &place) || place.has_data)
+    return false;
+  bool any = false;
+
+  for (uint32_t d = 0; d < nest->dim_count; ++d) {
+    int64_t extent = nest->extents[d];
+    SambaFrame own = {1, {d}};
+    uint32_t value;
+    if (!place.map.coefficients[d] || extent == 1)
+      continue;
+    if (extent > mostPlaces)
+      return false;
+    double *numbers = SAMBA_ARENA_ARRAY(expansion->arena, double, (size_t)extent);
+    for (int64_t i = 0; i < extent; ++i)
+      numbers[i] = (double)(place.map.coefficients[d] * i + (any ? 0 : place.map.constant));
+    value = sambaExpandNumbers(expansion, root->dtype, 1, &extent, numbers);
+    if (!sambaFrameMove(nest, expansion, value, &own, frame, &value))
+      return false;
+    *out_value = any ? sambaExpandBinary(expansion, "add", *out_value, value) : value;
+    any = true;
+  }
+  if (!any)
+    *out_value = sambaExpandScalar(expansion, root->dtype, (double)place.map.constant);
+  return true;
+}
+
 static bool evaluateOperand(const SambaNest *nest, SambaExpansion *expansion,
                             const SambaNestOperand *operand, const SambaFrame *frame,
                             uint32_t *out_value) {
@@ -409,6 +482,9 @@ bool sambaFrameEvaluate(const SambaNest *nest, SambaExpansion *expansion, uint32
       break;
     case SAMBA_SCALAR_EXTRACT:
       known[s] = evaluateExtract(nest, expansion, root, frame, &values[s]);
+      break;
+    case SAMBA_SCALAR_FROM_INDEX:
+      known[s] = evaluatePlaces(nest, expansion, root, frame, &values[s]);
       break;
     case SAMBA_SCALAR_OPERATION:
       known[s] = evaluateOperation(expansion, root, values, &values[s]);

@@ -13,13 +13,14 @@ enum { SAMBA_MAX_NEST_OPERANDS = 24, SAMBA_MAX_NEST_OUTPUTS = 8, SAMBA_MAX_NEST_
 #define SAMBA_NEST_UNIT UINT32_MAX
 
 typedef enum {
-  SAMBA_SCALAR_OPERAND,    /* an element of an operand, at its map */
-  SAMBA_SCALAR_CONSTANT,   /* bits in its dtype */
-  SAMBA_SCALAR_INDEX,      /* the place along a dimension */
-  SAMBA_SCALAR_NUMBER,     /* a constant of type index */
-  SAMBA_SCALAR_OPERATION,  /* an operator of the table on scalars before it */
-  SAMBA_SCALAR_SUM,        /* of two indices */
-  SAMBA_SCALAR_PRODUCT,    /* of two indices */
+  SAMBA_SCALAR_OPERAND,   /* an element of an operand, at its map */
+  SAMBA_SCALAR_CONSTANT,  /* bits in its dtype */
+  SAMBA_SCALAR_INDEX,     /* the place along a dimension */
+  SAMBA_SCALAR_NUMBER,    /* a constant of type index */
+  SAMBA_SCALAR_OPERATION, /* an operator of the table on scalars before it */
+  SAMBA_SCALAR_SUM,       /* of two indices; so are the next two */
+  SAMBA_SCALAR_DIFFERENCE,
+  SAMBA_SCALAR_PRODUCT,
   SAMBA_SCALAR_AS_INDEX,   /* an integer that becomes an index */
   SAMBA_SCALAR_FROM_INDEX, /* an index that becomes an integer */
   SAMBA_SCALAR_FMA,        /* a * b + c in one rounding */
@@ -32,6 +33,7 @@ typedef struct SambaScalar {
   /* OPERATION: the operator. A cast goes to `dtype`; `inverted`: the result is negated (i1). */
   const char *operator;
   bool inverted;
+  bool counts;        /* OPERATION: it is the operator only where no operand is negative */
   uint32_t operand;   /* OPERAND, EXTRACT: of the nest */
   uint32_t dimension; /* INDEX */
   uint64_t bits;      /* CONSTANT, NUMBER */

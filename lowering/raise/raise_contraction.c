@@ -40,13 +40,11 @@ static void dropCasts(Contraction *contraction) {
 static bool sortDimensions(Contraction *contraction) {
   const SambaNest *nest = contraction->nest;
   uint32_t both = contraction->masks[0] & contraction->masks[1];
-  if ((sambaReductionKept(nest) & ~(contraction->masks[0] | contraction->masks[1])) != 0)
-    return false;
 
   /* The last dimension of the output is a column. */
   for (uint32_t a = contraction->output.rank; a-- > 0;) {
     uint32_t dim = contraction->output.dims[a];
-    if (dim == SAMBA_NEST_UNIT)
+    if (dim == SAMBA_NEST_UNIT || !((contraction->masks[0] | contraction->masks[1]) >> dim & 1))
       continue;
     if (!(contraction->masks[1] >> dim & 1)) {
       uint32_t mask = contraction->masks[0], factor = contraction->factors[0];
@@ -62,7 +60,8 @@ static bool sortDimensions(Contraction *contraction) {
     first &= dim == SAMBA_NEST_UNIT && a + 2 < contraction->output.rank;
     if (first)
       sambaFrameAppend(&contraction->batch, dim);
-    else if (dim != SAMBA_NEST_UNIT)
+    else if (dim != SAMBA_NEST_UNIT && /* what neither factor has is repeated at the end */
+             (contraction->masks[0] | contraction->masks[1]) >> dim & 1)
       sambaFrameAppend(both >> dim & 1                    ? &contraction->batch
                        : contraction->masks[0] >> dim & 1 ? &contraction->rows
                                                           : &contraction->columns,
@@ -80,7 +79,8 @@ static bool sortDimensions(Contraction *contraction) {
       return false;
     sambaFrameAppend(&contraction->sums, d);
   }
-  return sums;
+  /* Rows that are multiplied and summed in pairs are no matrix product. */
+  return sums && (contraction->rows.rank || contraction->columns.rank);
 }
 
 static void appendFrame(SambaFrame *frame, const SambaFrame *more, uint32_t count) {
@@ -127,19 +127,27 @@ static bool evaluateFactor(const Contraction *contraction, uint32_t factor, cons
   return !expansion->status;
 }
 
-/* Whether the second factor is an operand that is a matrix with the summed dimension last. */
-static bool isWeight(const Contraction *contraction, uint32_t column) {
+/* The second factor where it is an operand whose axes are the column and then the summed
+ * dimensions: a matrix as samba.linear takes it. */
+static bool weightOf(const Contraction *contraction, uint32_t column, uint32_t *out_value) {
   const SambaNest *nest = contraction->nest;
+  const SambaFrame *sums = &contraction->sums;
   const SambaScalar *factor = &nest->scalars[contraction->factors[1]];
-  bool plain;
-  if (factor->kind != SAMBA_SCALAR_OPERAND || contraction->sums.rank != 1)
-    return false;
   const SambaNestOperand *operand = &nest->operands[factor->operand];
-  return !operand->is_splat && operand->type.rank == 2 &&
-         sambaNestAxisDimension(nest, &operand->axes[0], &plain) == column && plain &&
-         sambaNestAxisDimension(nest, &operand->axes[1], &plain) == contraction->sums.dims[0] &&
-         plain && operand->type.dims[0] == nest->extents[column] &&
-         operand->type.dims[1] == nest->extents[contraction->sums.dims[0]];
+  int64_t shape[2] = {column == SAMBA_NEST_UNIT ? 1 : nest->extents[column], 1};
+  if (factor->kind != SAMBA_SCALAR_OPERAND || !sums->rank || column == SAMBA_NEST_UNIT ||
+      operand->is_splat || operand->type.rank != 1 + sums->rank)
+    return false;
+  for (uint32_t a = 0; a < operand->type.rank; ++a) {
+    bool plain;
+    uint32_t dim = sambaNestAxisDimension(nest, &operand->axes[a], &plain);
+    if (!plain || dim != (a ? sums->dims[a - 1] : column) ||
+        operand->type.dims[a] != nest->extents[dim])
+      return false;
+    shape[1] *= a ? operand->type.dims[a] : 1;
+  }
+  *out_value = sambaExpandReshape(contraction->expansion, operand->value, 2, shape);
+  return true;
 }
 
 /* The product in a frame of batch, row and column. */
@@ -167,14 +175,10 @@ static bool buildProduct(Contraction *contraction, SambaDType dtype, SambaFrame 
     return false;
 
   uint32_t operands[2];
-  bool linear = columns->rank == 1 && isWeight(contraction, column);
+  bool linear = columns->rank == 1 && weightOf(contraction, column, &operands[1]);
   if (!evaluateFactor(contraction, 0, &left, left_sum, sums->rank, &operands[0]))
     return false;
-  if (linear)
-    operands[1] =
-        contraction->nest->operands[contraction->nest->scalars[contraction->factors[1]].operand]
-            .value;
-  else if (!evaluateFactor(contraction, 1, &right, right_sum, sums->rank, &operands[1]))
+  if (!linear && !evaluateFactor(contraction, 1, &right, right_sum, sums->rank, &operands[1]))
     return false;
 
   SambaAttribute attribute = sambaDTypeAttribute("out_dtype", dtype);

@@ -4,7 +4,8 @@
  * - mean: sum(x) / n, n the number of elements that are summed.
  * - avg_pool: avg_pool(x) * n / n, which a sum over windows and its division became.
  * - relu: maximum(x, 0); x <= 0 ? 0 : x, a NaN being itself.
- * - sigmoid: 1 / (1 + exp(-x)).
+ * - sigmoid: 1 / (1 + exp(-x)), and the form that does not overflow: (x >= 0 ? 1 : e) / (1 + e)
+ *   with e = exp(-|x|).
  * - linear and convolutions with their bias. */
 #include "lowering/raise/raise_forms.h"
 
@@ -49,24 +50,26 @@ static void raiseMean(MlirOperation root) {
   MlirValue x;
   if (!quotientOf(root, &number, &x))
     return;
-  MlirOperation reshape = sambaMatchMaker(x, "reshape");
-  MlirOperation sum =
-      sambaMatchMaker(isNull(reshape) ? x : mlirOperationGetOperand(reshape, 0), "sum");
+  MlirValue summed = x; /* through reshapes */
+  MlirOperation reshape;
+  while (!isNull(reshape = sambaMatchMaker(summed, "reshape")))
+    summed = mlirOperationGetOperand(reshape, 0);
+  MlirOperation sum = sambaMatchMaker(summed, "sum");
   if (isNull(sum) || !sambaMatchNear(reducedElements(sum), number))
     return;
 
   MlirContext context = mlirOperationGetContext(root);
-  MlirValue summed = mlirOperationGetOperand(sum, 0);
+  MlirValue source = mlirOperationGetOperand(sum, 0);
   MlirNamedAttribute attributes[] = {
       sambaNamedAttribute(context, "dim", sambaOperationAttribute(sum, "dim")),
       sambaNamedAttribute(context, "keepdim", mlirBoolAttrGet(context, 1))};
-  if (isNull(reshape)) {
-    sambaRaiseReplace(root, "samba.mean", 1, &summed, 2, attributes);
+  if (mlirValueEqual(summed, x)) {
+    sambaRaiseReplace(root, "samba.mean", 1, &source, 2, attributes);
     return;
   }
-  MlirValue mean = sambaRaiseBuild(root, "samba.mean", 1, &summed, 2, attributes);
-  MlirNamedAttribute shape =
-      sambaNamedAttribute(context, "shape", sambaOperationAttribute(reshape, "shape"));
+  MlirValue mean = sambaRaiseBuild(root, "samba.mean", 1, &source, 2, attributes);
+  MlirNamedAttribute shape = sambaNamedAttribute(
+      context, "shape", sambaOperationAttribute(sambaDefiningOperation(x), "shape"));
   sambaRaiseReplace(root, "samba.reshape", 1, &mean, 1, &shape);
 }
 
@@ -115,19 +118,40 @@ static void raiseRelu(MlirOperation root) {
     sambaRaiseReplace(root, "samba.relu", 1, &x, 0, NULL);
 }
 
-static void raiseSigmoid(MlirOperation root) {
-  MlirValue inner;
-  MlirOperation sum = sambaMatchMaker(mlirOperationGetOperand(root, 1), "add");
-  if (!sambaMatchNumber(mlirOperationGetOperand(root, 0), 1) || isNull(sum) ||
-      !sambaMatchBesideNumber(sum, 1, &inner))
-    return;
-  MlirOperation power = sambaMatchMaker(inner, "exp");
+/* value = exp(-x) or, with `absolute`, exp(-|x|). */
+static bool exponentialOf(MlirValue value, bool absolute, MlirValue *out_x) {
+  MlirOperation power = sambaMatchMaker(value, "exp");
   MlirOperation negative =
       isNull(power) ? power : sambaMatchMaker(mlirOperationGetOperand(power, 0), "neg");
   if (isNull(negative))
+    return false;
+  *out_x = mlirOperationGetOperand(negative, 0);
+  if (!absolute)
+    return true;
+  MlirOperation size = sambaMatchMaker(*out_x, "abs");
+  if (isNull(size))
+    return false;
+  *out_x = mlirOperationGetOperand(size, 0);
+  return true;
+}
+
+static void raiseSigmoid(MlirOperation root) {
+  MlirValue dividend = mlirOperationGetOperand(root, 0), power, x;
+  MlirOperation sum = sambaMatchMaker(mlirOperationGetOperand(root, 1), "add");
+  MlirOperation choice = sambaMatchMaker(dividend, "where");
+  if (isNull(sum) || !sambaMatchBesideNumber(sum, 1, &power) ||
+      !exponentialOf(power, !isNull(choice), &x) || !sambaMatchSameType(x, sambaMatchResult(root)))
     return;
-  MlirValue x = mlirOperationGetOperand(negative, 0);
-  if (sambaMatchSameType(x, sambaMatchResult(root)))
+  if (isNull(choice)) {
+    if (sambaMatchNumber(dividend, 1))
+      sambaRaiseReplace(root, "samba.sigmoid", 1, &x, 0, NULL);
+    return;
+  }
+  MlirOperation compare = sambaMatchMaker(mlirOperationGetOperand(choice, 0), "ge");
+  if (!isNull(compare) && mlirValueEqual(mlirOperationGetOperand(compare, 0), x) &&
+      sambaMatchNumber(mlirOperationGetOperand(compare, 1), 0) &&
+      sambaMatchNumber(mlirOperationGetOperand(choice, 1), 1) &&
+      mlirValueEqual(mlirOperationGetOperand(choice, 2), power))
     sambaRaiseReplace(root, "samba.sigmoid", 1, &x, 0, NULL);
 }
 

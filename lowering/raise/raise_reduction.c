@@ -148,6 +148,7 @@ static bool isPlace(const SambaNest *nest, uint32_t scalar, uint32_t *out_dim) {
 
 typedef struct SearchForm {
   const char *compare, *search, *reduce;
+  bool inverted; /* the comparison; then a NaN wins once */
 } SearchForm;
 
 typedef struct Search {
@@ -156,37 +157,63 @@ typedef struct Search {
   uint32_t dim, element;
 } Search;
 
+/* The comparison of an element with the value so far. In the form in which a NaN wins, a value that
+ * is one stays: compare(element, value) and value == value. */
+static const SambaScalar *comparisonOf(const SambaNest *nest, const SambaScalar *choice,
+                                       uint32_t value, bool *out_nan) {
+  *out_nan = false;
+  if (!isOperation(choice, "logical_and"))
+    return choice;
+  for (int i = 0; i < 2; ++i) {
+    const SambaScalar *ordered = &nest->scalars[choice->scalars[i]];
+    if (!isOperation(ordered, "eq") || ordered->inverted ||
+        !isAccumulator(nest, ordered->scalars[0], value) ||
+        !isAccumulator(nest, ordered->scalars[1], value))
+      continue;
+    *out_nan = true;
+    return &nest->scalars[choice->scalars[1 - i]];
+  }
+  return choice;
+}
+
 static bool searchOf(const SambaNest *nest, uint32_t place, Search *out) {
-  static const SearchForm forms[] = {{"gt", "argmax", "amax"}, {"lt", "argmin", "amin"}};
+  static const SearchForm forms[] = {{"gt", "argmax", "amax", false},
+                                     {"lt", "argmin", "amin", false},
+                                     {"le", "argmax", "amax", true},
+                                     {"ge", "argmin", "amin", true}};
   const SambaScalar *where = sambaNestYield(nest, place);
   const SambaScalar *value = sambaNestYield(nest, 1 - place);
+  bool nan;
 
   *out = (Search){.value = 1 - place, .place = place};
   if (!isOperation(where, "where") || !isPlace(nest, where->scalars[1], &out->dim) ||
       !isAccumulator(nest, where->scalars[2], place) || !nest->reduced[out->dim])
     return false;
-  const SambaScalar *choice = &nest->scalars[where->scalars[0]];
+  const SambaScalar *choice =
+      comparisonOf(nest, &nest->scalars[where->scalars[0]], out->value, &nan);
   for (size_t i = 0; i < sizeof forms / sizeof *forms; ++i)
-    if (isOperation(choice, forms[i].compare) && !choice->inverted)
+    if (isOperation(choice, forms[i].compare) && choice->inverted == forms[i].inverted &&
+        forms[i].inverted == nan)
       out->form = &forms[i];
   if (!out->form || !isAccumulator(nest, choice->scalars[1], out->value))
     return false;
 
   out->element = choice->scalars[0];
-  bool extreme = isOperation(value, out->form == forms ? "maximum" : "minimum") &&
-                 isAccumulator(nest, value->scalars[1], out->value) &&
-                 value->scalars[0] == out->element &&
-                 !sambaDTypeIsFloat(value->dtype); /* of floats a NaN would win there */
   bool chosen = isOperation(value, "where") && value->scalars[0] == where->scalars[0] &&
                 value->scalars[1] == out->element &&
                 isAccumulator(nest, value->scalars[2], out->value);
+  bool largest = isOperation(value, strcmp(out->form->reduce, "amax") == 0 ? "maximum" : "minimum");
+  bool extreme =
+      largest && !sambaDTypeIsFloat(value->dtype) && /* of floats a NaN would win */
+      ((value->scalars[0] == out->element && isAccumulator(nest, value->scalars[1], out->value)) ||
+       (value->scalars[1] == out->element && isAccumulator(nest, value->scalars[0], out->value)));
   return (extreme || chosen) && !sambaNestReads(nest, out->element, nest->input_count) &&
          !sambaNestReads(nest, out->element, nest->input_count + 1);
 }
 
 /* Two outputs, value and place in any order: both are chosen by one comparison of the element with
- * the value so far. A NaN never wins such a comparison; it and everything else that does not win
- * against the start becomes the start, so that the operator finds the same place. */
+ * the value so far. What does not win against the start, a NaN in an ordered comparison too,
+ * becomes the start, so that the operator finds the same place. */
 bool sambaNestSearch(const SambaNest *nest, SambaExpansion *expansion, uint32_t *out_results) {
   Search search;
   if (!nest->reduces || nest->output_count != 2 ||
@@ -210,6 +237,8 @@ bool sambaNestSearch(const SambaNest *nest, SambaExpansion *expansion, uint32_t 
   uint32_t least = sambaExpandConstant(expansion, &scalar, &start->bits, true);
   x = sambaFrameFill(nest, expansion, x, &frame);
   uint32_t wins = sambaExpandBinary(expansion, search.form->compare, x, least);
+  if (search.form->inverted)
+    wins = sambaExpandUnary(expansion, "logical_not", wins);
   x = sambaExpandCall(expansion, "where", 3, (uint32_t[]){wins, x, least}, 0, NULL);
 
   uint32_t axis = 0;

@@ -1,6 +1,7 @@
 /* Operations of the tensor dialect as views of samba, so that idioms see through them:
  * collapse_shape and expand_shape are reshapes, extract_slice a slice, pad with a constant a pad,
- * concat and chains of insert_slice that cover their destination a cat. */
+ * concat and chains of insert_slice that cover their destination a cat. linalg.softmax, which has
+ * no body, is among them. */
 #include "lowering/raise/raise_views.h"
 
 #include "dialect/bridge/build_operation.h"
@@ -50,6 +51,26 @@ static bool numbersOf(MlirOperation operation, const char *name, uint32_t rank, 
   for (uint32_t a = 0; a < rank; ++a) {
     out[a] = mlirDenseI64ArrayGetElement(list, a);
     if (out[a] < 0) /* dynamic */
+      return false;
+  }
+  return true;
+}
+
+/* The same with numbers that are operands, from number *first on: constants of type index. */
+static bool mixedNumbersOf(MlirOperation operation, const char *name, uint32_t rank,
+                           intptr_t *first, int64_t *out) {
+  MlirAttribute list = sambaOperationAttribute(operation, name);
+  if (mlirAttributeIsNull(list) || mlirDenseArrayGetNumElements(list) != (intptr_t)rank)
+    return false;
+  for (uint32_t a = 0; a < rank; ++a) {
+    out[a] = mlirDenseI64ArrayGetElement(list, a);
+    if (out[a] == mlirShapedTypeGetDynamicStrideOrOffset()) {
+      MlirOperation owner = sambaDefiningOperation(mlirOperationGetOperand(operation, (*first)++));
+      if (mlirOperationIsNull(owner) || !sambaOperationIs(owner, "arith.constant"))
+        return false;
+      out[a] = mlirIntegerAttrGetValueInt(sambaOperationAttribute(owner, "value"));
+    }
+    if (out[a] < 0)
       return false;
   }
   return true;
@@ -123,8 +144,9 @@ static bool raisePad(Views *views, uint32_t *out_result) {
       !sambaNestSplat(mlirOperationGetOperand(yield, 0), &dtype, &bits))
     return false;
   uint32_t rank = sambaExpansionType(&views->expansion, x)->rank;
-  if (!numbersOf(views->operation, "static_low", rank, low) ||
-      !numbersOf(views->operation, "static_high", rank, high))
+  intptr_t next = 1;
+  if (!mixedNumbersOf(views->operation, "static_low", rank, &next, low) ||
+      !mixedNumbersOf(views->operation, "static_high", rank, &next, high))
     return false;
   *out_result = expandPad(&views->expansion, x, low, high, dtype, bits);
   return true;
@@ -198,56 +220,67 @@ static bool axisOfParts(const SambaTensorType *type, const Part *parts, uint32_t
   return true;
 }
 
+/* The part that begins at `at` (count: none), and where the next one behind it begins. */
+static uint32_t partAt(const Part *parts, uint32_t count, uint32_t axis, int64_t at,
+                       int64_t *next) {
+  uint32_t found = count;
+  for (uint32_t i = 0; i < count; ++i) {
+    int64_t offset = parts[i].slice.offsets[axis];
+    if (offset == at)
+      found = i;
+    else if (offset > at && offset < *next)
+      *next = offset;
+  }
+  return found;
+}
+
+static bool partsMeet(const Part *parts, uint32_t count, uint32_t axis) {
+  for (uint32_t i = 0; i < count; ++i)
+    for (uint32_t k = 0; k < count; ++k) {
+      int64_t first = parts[i].slice.offsets[axis], other = parts[k].slice.offsets[axis];
+      if (k != i && first <= other && other < first + parts[i].slice.sizes[axis])
+        return true;
+    }
+  return false;
+}
+
 /* Insertions along one axis: what they cover and, in between, the destination's elements. */
 static bool raiseInsertions(Views *views, uint32_t *out_result) {
   Part parts[mostParts];
   SambaTensorType type;
   MlirValue destination;
-  uint32_t count, axis, pieces[2 * mostParts + 1], piece_count = 0, into = 0;
+  uint32_t count, axis, sources[mostParts], pieces[2 * mostParts + 1], piece_count = 0, into = 0;
   SambaExpansion *expansion = &views->expansion;
   if (!typeOf(mlirOperationGetResult(views->operation, 0), &type) || type.rank == 0 ||
       !partsOf(views->operation, type.rank, parts, &count, &destination) ||
       !axisOfParts(&type, parts, count, &axis))
     return false;
+  if (axis == type.rank) { /* the last insertion is everything */
+    axis = 0;
+    count = 1;
+  }
+  if (partsMeet(parts, count, axis))
+    return false;
 
   MlirOperation owner = sambaDefiningOperation(destination);
   bool empty = !mlirOperationIsNull(owner) && sambaOperationIs(owner, "tensor.empty");
-  if (axis == type.rank)
-    axis = 0;
   if (!empty && !addOperand(views, destination, &into))
     return false;
-  for (int64_t at = 0; at < type.dims[axis];) {
-    int64_t next = type.dims[axis]; /* where the next part begins; the one inserted last wins */
-    uint32_t found = count;
-    for (uint32_t i = 0; i < count && found == count; ++i)
-      if (parts[i].slice.offsets[axis] == at)
-        found = i;
-    for (uint32_t i = 0; i < count; ++i)
-      if (parts[i].slice.offsets[axis] > at && parts[i].slice.offsets[axis] < next)
-        next = parts[i].slice.offsets[axis];
-    if (found == count) {
-      if (empty)
-        return false;
-      pieces[piece_count++] = sambaExpandSlice(expansion, into, axis, at, next - at, 1);
-      at = next;
-      continue;
-    }
-    int64_t size = parts[found].slice.sizes[axis];
-    if (at + size > next) /* two parts that overlap */
-      return false;
-    int64_t shape[SAMBA_MAX_RANK];
-    uint32_t part;
-    memcpy(shape, type.dims, sizeof shape);
-    shape[axis] = size;
-    if (!addOperand(views, parts[found].source, &part))
-      return false;
-    pieces[piece_count++] = sambaExpandReshape(expansion, part, type.rank, shape);
-    at += size;
-  }
   for (uint32_t i = 0; i < count; ++i)
-    for (uint32_t k = 0; k < i; ++k)
-      if (parts[i].slice.offsets[axis] == parts[k].slice.offsets[axis])
-        return false;
+    if (!addOperand(views, parts[i].source, &sources[i]))
+      return false;
+  for (int64_t at = 0; at < type.dims[axis];) {
+    int64_t next = type.dims[axis], shape[SAMBA_MAX_RANK];
+    uint32_t found = partAt(parts, count, axis, at, &next);
+    if (found == count && empty)
+      return false;
+    memcpy(shape, type.dims, sizeof shape);
+    shape[axis] = found == count ? next - at : parts[found].slice.sizes[axis];
+    pieces[piece_count++] = found == count
+                                ? sambaExpandSlice(expansion, into, axis, at, next - at, 1)
+                                : sambaExpandReshape(expansion, sources[found], type.rank, shape);
+    at += shape[axis];
+  }
   *out_result = sambaExpandCat(expansion, piece_count, pieces, axis);
   return true;
 }
@@ -300,6 +333,17 @@ static bool raiseConstant(MlirOperation operation) {
   return true;
 }
 
+static bool raiseSoftmax(Views *views, uint32_t *out_result) {
+  MlirAttribute dim = sambaOperationAttribute(views->operation, "dimension");
+  uint32_t x;
+  if (mlirAttributeIsNull(dim) ||
+      !addOperand(views, mlirOperationGetOperand(views->operation, 0), &x))
+    return false;
+  SambaAttribute attribute = sambaIntAttribute("dim", mlirIntegerAttrGetValueInt(dim));
+  *out_result = sambaExpandCall(&views->expansion, "softmax", 1, &x, 1, &attribute);
+  return true;
+}
+
 static const struct {
   const char *name;
   bool (*raise)(Views *views, uint32_t *out_result);
@@ -309,7 +353,8 @@ static const struct {
             {"tensor.pad", raisePad},
             {"tensor.concat", raiseConcat},
             {"tensor.insert_slice", raiseInsertion},
-            {"tensor.cast", raiseCast}};
+            {"tensor.cast", raiseCast},
+            {"linalg.softmax", raiseSoftmax}};
 
 bool sambaRaiseTensorOperation(MlirOperation operation) {
   if (sambaOperationIs(operation, "arith.constant"))

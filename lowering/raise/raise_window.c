@@ -21,6 +21,7 @@ typedef struct Windowed {
   const SambaNest *nest;
   SambaExpansion *expansion;
   const SambaNestOperand *operand;
+  SambaNestOperand computed;
   uint32_t spatial;
   uint32_t axes[mostSpatial];                       /* of the operand */
   uint32_t outputs[mostSpatial], taps[mostSpatial]; /* dimensions; SAMBA_NEST_UNIT: none */
@@ -68,15 +69,78 @@ static bool isSum(const SambaNest *nest, const SambaAxisMap *axis) {
   return dims > 1;
 }
 
+static bool sameMap(const SambaAxisMap *a, const SambaAxisMap *b) {
+  return memcmp(a, b, sizeof *a) == 0;
+}
+
+/* An element that is computed from operands which all walk axes of `whole`: the same on the whole
+ * of its tensor, each element once, as an operand with the map of `whole`. */
+static bool computeWhole(const SambaNest *nest, SambaExpansion *expansion, uint32_t scalar,
+                         const SambaNestOperand *whole, SambaNestOperand *out) {
+  SambaNest *inner = SAMBA_ARENA_ARRAY(expansion->arena, SambaNest, 1);
+  SambaFrame frame = {0};
+  *inner = *nest;
+  inner->dim_count = whole->type.rank;
+  for (uint32_t a = 0; a < whole->type.rank; ++a) {
+    inner->extents[a] = whole->type.dims[a];
+    sambaFrameAppend(&frame, a);
+  }
+
+  for (uint32_t i = 0; i < nest->operand_count; ++i) {
+    const SambaNestOperand *operand = &nest->operands[i];
+    if (operand->is_splat || !sambaNestReads(nest, scalar, i))
+      continue;
+    memset(inner->operands[i].axes, 0, sizeof inner->operands[i].axes);
+    for (uint32_t a = 0; a < operand->type.rank; ++a) {
+      SambaAxisMap none = {0};
+      uint32_t w = 0;
+      while (w < whole->type.rank && !(sameMap(&operand->axes[a], &whole->axes[w]) &&
+                                       operand->type.dims[a] == whole->type.dims[w]))
+        ++w;
+      if (w < whole->type.rank)
+        inner->operands[i].axes[a].coefficients[w] = 1;
+      else if (!sameMap(&operand->axes[a], &none) || operand->type.dims[a] != 1)
+        return false;
+    }
+  }
+
+  *out = (SambaNestOperand){.type = whole->type};
+  memcpy(out->axes, whole->axes, sizeof out->axes);
+  out->type.dtype = nest->scalars[scalar].dtype;
+  if (!sambaFrameEvaluate(inner, expansion, scalar, &frame, &out->value))
+    return false;
+  out->value = sambaFrameFill(inner, expansion, out->value, &frame);
+  return !expansion->status;
+}
+
+/* The operand that the scalar is, or that it can be computed as. */
+static bool findWindowed(const SambaNest *nest, SambaExpansion *expansion, uint32_t scalar,
+                         Windowed *out) {
+  const SambaScalar *part = &nest->scalars[scalar];
+  if (part->kind == SAMBA_SCALAR_OPERAND) {
+    out->operand = &nest->operands[part->operand];
+    return !out->operand->is_splat && !out->operand->is_undefined;
+  }
+  if (part->kind != SAMBA_SCALAR_OPERATION)
+    return false;
+
+  const SambaNestOperand *whole = NULL;
+  for (uint32_t i = 0; i < nest->operand_count; ++i)
+    if (!nest->operands[i].is_splat && sambaNestReads(nest, scalar, i) &&
+        (!whole || nest->operands[i].type.rank > whole->type.rank))
+      whole = &nest->operands[i];
+  bool walks = false; /* another axis than a plain one: else it is no window */
+  for (uint32_t a = 0; whole && a < whole->type.rank; ++a)
+    walks |= isSum(nest, &whole->axes[a]);
+  out->operand = &out->computed;
+  return walks && computeWhole(nest, expansion, scalar, whole, &out->computed);
+}
+
 /* Sorts the operand's axes: those that are no plain walk are spatial. */
 static bool readWindow(const SambaNest *nest, SambaExpansion *expansion, uint32_t scalar,
                        Windowed *out) {
-  const SambaScalar *part = &nest->scalars[scalar];
   *out = (Windowed){.nest = nest, .expansion = expansion};
-  if (part->kind != SAMBA_SCALAR_OPERAND)
-    return false;
-  out->operand = &nest->operands[part->operand];
-  if (out->operand->is_splat || out->operand->is_undefined)
+  if (!findWindowed(nest, expansion, scalar, out))
     return false;
 
   uint32_t seen = 0;
@@ -308,14 +372,14 @@ bool sambaNestConvolution(const SambaNest *nest, SambaExpansion *expansion, uint
 
 /* Whether a pool may leave the padding out: what it is filled with takes no part in the maximum, or
  * adds nothing to the sum. */
-static bool isPadOfPool(const Windowed *windowed, bool sum) {
+static bool isPadOfPool(const Windowed *windowed, bool sum, bool least) {
   const SambaNestOperand *operand = windowed->operand;
   const SambaNestOperand *start = sambaNestOutput(windowed->nest, 0);
   if (!operand->is_padded || !isPadOfWindow(windowed))
     return false;
   if (sum)
     return operand->fill == 0;
-  if (sambaDTypeIsFloat(operand->type.dtype) && operand->fill == -INFINITY)
+  if (sambaDTypeIsFloat(operand->type.dtype) && operand->fill == (least ? INFINITY : -INFINITY))
     return true;
   return start->is_splat && start->type.dtype == operand->type.dtype &&
          start->bits == sambaDTypeBitsOfNumber(operand->type.dtype, operand->fill);
@@ -328,7 +392,9 @@ bool sambaNestPool(const SambaNest *nest, SambaExpansion *expansion, uint32_t *o
       sambaNestYield(nest, 0)->kind == SAMBA_SCALAR_FMA)
     return false;
   bool sum = strcmp(reduction.row->reduce, "sum") == 0;
-  if (!sum && (strcmp(reduction.row->reduce, "amax") != 0 || reduction.row->booleans))
+  bool least = strcmp(reduction.row->reduce, "amin") == 0; /* -max(-x), where that is exact */
+  if (reduction.row->booleans || strcmp(reduction.row->reduce, "prod") == 0 ||
+      (least && !sambaDTypeIsFloat(sambaNestYield(nest, 0)->dtype)))
     return false;
   if (sum && (!sambaNestOutput(nest, 0)->is_splat || sambaNestOutput(nest, 0)->bits))
     return false;
@@ -359,7 +425,7 @@ bool sambaNestPool(const SambaNest *nest, SambaExpansion *expansion, uint32_t *o
     box *= nest->reduced[d] ? nest->extents[d] : 1;
   uint32_t value;
   if (kept || box != count || /* a reduced dimension that no axis walks */
-      !arrangeInput(&windowed, &leading, shape, 2, isPadOfPool(&windowed, sum), &value))
+      !arrangeInput(&windowed, &leading, shape, 2, isPadOfPool(&windowed, sum, least), &value))
     return false;
 
   char name[16];
@@ -369,7 +435,11 @@ bool sambaNestPool(const SambaNest *nest, SambaExpansion *expansion, uint32_t *o
       sambaIntsAttribute("stride", windowed.stride, windowed.spatial),
       sambaIntsAttribute("padding", windowed.padding, 2 * windowed.spatial),
       sambaIntsAttribute("dilation", windowed.dilation, windowed.spatial)};
+  if (least)
+    value = sambaExpandUnary(expansion, "neg", value);
   value = sambaExpandCall(expansion, name, 1, &value, 4, attributes);
+  if (least)
+    value = sambaExpandUnary(expansion, "neg", value);
   if (expansion->status ||
       !finishWindow(&windowed, reduction.row, &leading, value, &out_results[0]))
     return false;

@@ -219,24 +219,58 @@ static uint32_t addScalar(Reader *reader, const SambaScalar *scalar) {
   return reader->nest->scalar_count++;
 }
 
-/* The number of a scalar of the body; a constant from outside becomes one. */
+/* A constant from outside of the body. */
+static bool readConstant(MlirOperation owner, MlirValue value, SambaScalar *out) {
+  *out = (SambaScalar){.kind = SAMBA_SCALAR_CONSTANT};
+  if (!sambaOperationIs(owner, "arith.constant"))
+    return false;
+  if (!mlirTypeIsAIndex(mlirValueGetType(value)))
+    return scalarConstant(value, &out->dtype, &out->bits);
+  out->kind = SAMBA_SCALAR_NUMBER;
+  out->dtype = SAMBA_DTYPE_COUNT;
+  out->bits = (uint64_t)mlirIntegerAttrGetValueInt(sambaOperationAttribute(owner, "value"));
+  return true;
+}
+
+/* The tensor of a tensor.extract, as an operand without a map. */
+static bool readExtracted(Reader *reader, MlirOperation operation, SambaScalar *out) {
+  SambaNest *nest = reader->nest;
+  if (nest->operand_count == SAMBA_MAX_NEST_OPERANDS)
+    return false;
+  out->kind = SAMBA_SCALAR_EXTRACT;
+  out->operand = nest->operand_count++;
+  SambaNestOperand *operand = &nest->operands[out->operand];
+  if (!readValue(reader, mlirOperationGetOperand(operation, 0), operand))
+    return false;
+  out->dtype = operand->type.dtype;
+  out->count = operand->type.rank;
+  return true;
+}
+
+/* The number of a scalar of the body; a constant from outside, or an element at a constant place of
+ * a tensor, becomes one. */
 static bool scalarOf(Reader *reader, MlirValue value, uint32_t *out_scalar) {
   if (sambaPointerMapGet(&reader->scalar_of, value.ptr, out_scalar))
     return true;
   MlirOperation owner = sambaDefiningOperation(value);
-  SambaScalar constant = {.kind = SAMBA_SCALAR_CONSTANT};
-  if (mlirOperationIsNull(owner) || !sambaOperationIs(owner, "arith.constant") ||
-      reader->nest->scalar_count == SAMBA_MAX_NEST_SCALARS)
+  SambaScalar scalar;
+  if (mlirOperationIsNull(owner) ||
+      reader->nest->scalar_count + SAMBA_MAX_RANK >= SAMBA_MAX_NEST_SCALARS)
     return false;
-  MlirAttribute attribute = sambaOperationAttribute(owner, "value");
-  if (mlirTypeIsAIndex(mlirValueGetType(value))) {
-    constant.kind = SAMBA_SCALAR_NUMBER;
-    constant.dtype = SAMBA_DTYPE_COUNT;
-    constant.bits = (uint64_t)mlirIntegerAttrGetValueInt(attribute);
-  } else if (!scalarConstant(value, &constant.dtype, &constant.bits)) {
-    return false;
+  if (!readConstant(owner, value, &scalar)) {
+    SambaScalar index;
+    scalar = (SambaScalar){0};
+    if (!sambaOperationIs(owner, "tensor.extract") || !readExtracted(reader, owner, &scalar))
+      return false;
+    for (uint32_t i = 0; i < scalar.count; ++i) {
+      MlirValue place = mlirOperationGetOperand(owner, 1 + i);
+      MlirOperation constant = sambaDefiningOperation(place);
+      if (mlirOperationIsNull(constant) || !readConstant(constant, place, &index))
+        return false;
+      scalar.scalars[i] = addScalar(reader, &index);
+    }
   }
-  *out_scalar = addScalar(reader, &constant);
+  *out_scalar = addScalar(reader, &scalar);
   sambaPointerMapSet(&reader->scalar_of, value.ptr, *out_scalar);
   return true;
 }
@@ -258,31 +292,99 @@ static void readArguments(Reader *reader) {
 }
 
 static bool readExtract(Reader *reader, MlirOperation operation, SambaScalar *scalar) {
-  SambaNest *nest = reader->nest;
-  if (nest->operand_count == SAMBA_MAX_NEST_OPERANDS)
+  if (!readExtracted(reader, operation, scalar))
     return false;
-  scalar->kind = SAMBA_SCALAR_EXTRACT;
-  scalar->operand = nest->operand_count++;
-  SambaNestOperand *operand = &nest->operands[scalar->operand];
-  if (!readValue(reader, mlirOperationGetOperand(operation, 0), operand))
-    return false;
-  scalar->dtype = operand->type.dtype;
-  scalar->count = operand->type.rank;
   for (uint32_t i = 0; i < scalar->count; ++i)
     if (!scalarOf(reader, mlirOperationGetOperand(operation, 1 + i), &scalar->scalars[i]))
       return false;
   return true;
 }
 
+/* The operand of an operation on numbers; an index becomes an integer. */
+static bool numberOf(Reader *reader, MlirValue value, bool as_integer, uint32_t *out_scalar) {
+  if (!scalarOf(reader, value, out_scalar))
+    return false;
+  if (as_integer && reader->nest->scalars[*out_scalar].dtype == SAMBA_DTYPE_COUNT) {
+    SambaScalar integer = {.kind = SAMBA_SCALAR_FROM_INDEX,
+                           .dtype = SAMBA_DTYPE_I64,
+                           .count = 1,
+                           .scalars = {*out_scalar}};
+    *out_scalar = addScalar(reader, &integer);
+  }
+  return true;
+}
+
+/* Whether an index is not negative whatever the place: sums and products of places and numbers. */
+static bool isCount(const SambaNest *nest, uint32_t scalar) {
+  const SambaScalar *part = &nest->scalars[scalar];
+  if (part->kind == SAMBA_SCALAR_NUMBER)
+    return (int64_t)part->bits >= 0;
+  if (part->kind == SAMBA_SCALAR_FROM_INDEX)
+    return isCount(nest, part->scalars[0]);
+  if (part->kind == SAMBA_SCALAR_SUM || part->kind == SAMBA_SCALAR_PRODUCT)
+    return isCount(nest, part->scalars[0]) && isCount(nest, part->scalars[1]);
+  return part->kind == SAMBA_SCALAR_INDEX;
+}
+
+/* An index that affine.apply computes; operands: the scalars of its dimensions, then symbols. */
+static bool readAffine(Reader *reader, MlirAffineExpr expression, const uint32_t *operands,
+                       intptr_t dim_count, uint32_t *out_scalar) {
+  SambaScalar scalar = {.kind = SAMBA_SCALAR_NUMBER, .dtype = SAMBA_DTYPE_COUNT};
+  if (reader->nest->scalar_count + SAMBA_MAX_RANK >= SAMBA_MAX_NEST_SCALARS)
+    return false;
+  if (mlirAffineExprIsADim(expression)) {
+    *out_scalar = operands[mlirAffineDimExprGetPosition(expression)];
+    return true;
+  }
+  if (mlirAffineExprIsASymbol(expression)) {
+    *out_scalar = operands[dim_count + mlirAffineSymbolExprGetPosition(expression)];
+    return true;
+  }
+  if (mlirAffineExprIsAConstant(expression)) {
+    scalar.bits = (uint64_t)mlirAffineConstantExprGetValue(expression);
+  } else if (mlirAffineExprIsAAdd(expression) || mlirAffineExprIsAMul(expression)) {
+    scalar.kind = mlirAffineExprIsAAdd(expression) ? SAMBA_SCALAR_SUM : SAMBA_SCALAR_PRODUCT;
+    scalar.count = 2;
+    if (!readAffine(reader, mlirAffineBinaryOpExprGetLHS(expression), operands, dim_count,
+                    &scalar.scalars[0]) ||
+        !readAffine(reader, mlirAffineBinaryOpExprGetRHS(expression), operands, dim_count,
+                    &scalar.scalars[1]))
+      return false;
+  } else {
+    return false;
+  }
+  *out_scalar = addScalar(reader, &scalar);
+  return true;
+}
+
+static bool readApply(Reader *reader, MlirOperation operation, uint32_t *out_scalar) {
+  MlirAffineMap map = mlirAffineMapAttrGetValue(sambaOperationAttribute(operation, "map"));
+  uint32_t operands[SAMBA_MAX_RANK];
+  intptr_t count = mlirOperationGetNumOperands(operation);
+  if (count > SAMBA_MAX_RANK || mlirAffineMapGetNumResults(map) != 1)
+    return false;
+  for (intptr_t i = 0; i < count; ++i)
+    if (!scalarOf(reader, mlirOperationGetOperand(operation, i), &operands[i]))
+      return false;
+  return readAffine(reader, mlirAffineMapGetResult(map, 0), operands, mlirAffineMapGetNumDims(map),
+                    out_scalar);
+}
+
 static bool readBodyOperation(Reader *reader, MlirOperation operation) {
   SambaScalar scalar = {0};
   uint32_t number;
   if (mlirOperationGetNumResults(operation) != 1 ||
-      reader->nest->scalar_count + SAMBA_MAX_RANK >= SAMBA_MAX_NEST_SCALARS)
+      reader->nest->scalar_count + 2 * SAMBA_MAX_RANK >= SAMBA_MAX_NEST_SCALARS)
     return false;
   MlirValue result = mlirOperationGetResult(operation, 0);
   if (sambaOperationIs(operation, "arith.constant"))
     return scalarOf(reader, result, &number);
+  if (sambaOperationIs(operation, "affine.apply")) {
+    if (!readApply(reader, operation, &number))
+      return false;
+    sambaPointerMapSet(&reader->scalar_of, result.ptr, number);
+    return true;
+  }
 
   if (sambaOperationIs(operation, "tensor.extract")) {
     if (!readExtract(reader, operation, &scalar))
@@ -293,7 +395,9 @@ static bool readBodyOperation(Reader *reader, MlirOperation operation) {
       return false;
     scalar.count = (uint32_t)mlirOperationGetNumOperands(operation);
     for (uint32_t i = 0; i < scalar.count; ++i)
-      if (!scalarOf(reader, mlirOperationGetOperand(operation, i), &scalar.scalars[i]))
+      if (!numberOf(reader, mlirOperationGetOperand(operation, i),
+                    scalar.kind == SAMBA_SCALAR_OPERATION, &scalar.scalars[i]) ||
+          (scalar.counts && !isCount(reader->nest, scalar.scalars[i])))
         return false;
   }
   sambaPointerMapSet(&reader->scalar_of, result.ptr, addScalar(reader, &scalar));

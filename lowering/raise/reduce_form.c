@@ -107,6 +107,6 @@ bool sambaReductionFinish(const SambaNest *nest, SambaExpansion *expansion, uint
       !sambaFrameMove(nest, expansion, value, frame, &whole, &value) ||
       sambaExpansionType(expansion, value)->dtype != type->dtype)
     return false;
-  value = sambaExpandReshape(expansion, value, type->rank, type->dims);
+  value = sambaFrameFill(nest, expansion, value, &whole);
   return !expansion->status && sambaReductionStart(nest, expansion, output, row, value, out_result);
 }

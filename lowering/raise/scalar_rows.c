@@ -12,6 +12,7 @@ enum {
   floats = 1,
   integers = 2,
   booleans = 4,
+  counts = 8, /* places along dimensions, which are not negative */
   numbers = floats | integers,
   any = numbers | booleans
 };
@@ -21,81 +22,88 @@ typedef struct ScalarRow {
   uint8_t types;    /* of the last operand */
   int8_t predicate; /* of comparisons; -1: none */
   bool inverted;
+  bool same; /* only where both operands are one value */
 } ScalarRow;
 
 /* What rounds or treats NaN otherwise has no row: maxnumf, fma, unsigned operations. Predicates are
  * MLIR's stable numbers. Unordered comparisons are the opposite ordered ones, inverted. */
 static const ScalarRow rows[] = {
-    {"arith.addf", "add", floats, -1, false},
-    {"arith.addi", "add", integers, -1, false},
-    {"arith.subf", "sub", floats, -1, false},
-    {"arith.subi", "sub", integers, -1, false},
-    {"arith.mulf", "mul", floats, -1, false},
-    {"arith.muli", "mul", integers, -1, false},
-    {"arith.divf", "div", floats, -1, false},
-    {"arith.divsi", "div", integers, -1, false},
-    {"arith.remf", "fmod", floats, -1, false},
-    {"arith.remsi", "fmod", integers, -1, false},
-    {"arith.negf", "neg", floats, -1, false},
-    {"math.absf", "abs", floats, -1, false},
-    {"math.absi", "abs", integers, -1, false},
-    {"arith.maximumf", "maximum", floats, -1, false},
-    {"arith.maxsi", "maximum", integers, -1, false},
-    {"arith.maxui", "logical_or", booleans, -1, false},
-    {"arith.minimumf", "minimum", floats, -1, false},
-    {"arith.minsi", "minimum", integers, -1, false},
-    {"arith.minui", "logical_and", booleans, -1, false},
-    {"arith.andi", "logical_and", booleans, -1, false},
-    {"arith.ori", "logical_or", booleans, -1, false},
-    {"arith.xori", "logical_xor", booleans, -1, false},
-    {"arith.andi", "bitwise_and", integers, -1, false},
-    {"arith.ori", "bitwise_or", integers, -1, false},
-    {"arith.xori", "bitwise_xor", integers, -1, false},
-    {"arith.muli", "logical_and", booleans, -1, false},
-    {"arith.shli", "bitwise_left_shift", integers, -1, false},
-    {"arith.shrsi", "bitwise_right_shift", integers, -1, false},
-    {"arith.select", "where", any, -1, false},
-    {"arith.cmpf", "eq", floats, 1, false},
-    {"arith.cmpf", "gt", floats, 2, false},
-    {"arith.cmpf", "ge", floats, 3, false},
-    {"arith.cmpf", "lt", floats, 4, false},
-    {"arith.cmpf", "le", floats, 5, false},
-    {"arith.cmpf", "le", floats, 9, true},
-    {"arith.cmpf", "lt", floats, 10, true},
-    {"arith.cmpf", "ge", floats, 11, true},
-    {"arith.cmpf", "gt", floats, 12, true},
-    {"arith.cmpf", "ne", floats, 13, false},
-    {"arith.cmpi", "eq", integers | booleans, 0, false},
-    {"arith.cmpi", "ne", integers | booleans, 1, false},
-    {"arith.cmpi", "lt", integers, 2, false},
-    {"arith.cmpi", "le", integers, 3, false},
-    {"arith.cmpi", "gt", integers, 4, false},
-    {"arith.cmpi", "ge", integers, 5, false},
-    {"math.floor", "floor", floats, -1, false},
-    {"math.ceil", "ceil", floats, -1, false},
-    {"math.trunc", "trunc", floats, -1, false},
-    {"math.roundeven", "round", floats, -1, false},
-    {"math.exp", "exp", floats, -1, false},
-    {"math.expm1", "expm1", floats, -1, false},
-    {"math.log", "log", floats, -1, false},
-    {"math.log1p", "log1p", floats, -1, false},
-    {"math.sqrt", "sqrt", floats, -1, false},
-    {"math.rsqrt", "rsqrt", floats, -1, false},
-    {"math.tanh", "tanh", floats, -1, false},
-    {"math.erf", "erf", floats, -1, false},
-    {"math.sin", "sin", floats, -1, false},
-    {"math.cos", "cos", floats, -1, false},
-    {"math.tan", "tan", floats, -1, false},
-    {"math.asin", "asin", floats, -1, false},
-    {"math.acos", "acos", floats, -1, false},
-    {"math.atan", "atan", floats, -1, false},
-    {"math.sinh", "sinh", floats, -1, false},
-    {"math.cosh", "cosh", floats, -1, false},
-    {"math.asinh", "asinh", floats, -1, false},
-    {"math.acosh", "acosh", floats, -1, false},
-    {"math.atanh", "atanh", floats, -1, false},
-    {"math.powf", "pow", floats, -1, false},
-    {"math.ipowi", "pow", integers, -1, false},
+    {"arith.addf", "add", floats, -1, false, false},
+    {"arith.addi", "add", integers, -1, false, false},
+    {"arith.subf", "sub", floats, -1, false, false},
+    {"arith.subi", "sub", integers, -1, false, false},
+    {"arith.mulf", "mul", floats, -1, false, false},
+    {"arith.muli", "mul", integers, -1, false, false},
+    {"arith.divf", "div", floats, -1, false, false},
+    {"arith.divsi", "div", integers, -1, false, false},
+    {"arith.remf", "fmod", floats, -1, false, false},
+    {"arith.remsi", "fmod", integers, -1, false, false},
+    {"arith.negf", "neg", floats, -1, false, false},
+    {"math.absf", "abs", floats, -1, false, false},
+    {"math.absi", "abs", integers, -1, false, false},
+    {"arith.maximumf", "maximum", floats, -1, false, false},
+    {"arith.maxsi", "maximum", integers, -1, false, false},
+    {"arith.maxui", "logical_or", booleans, -1, false, false},
+    {"arith.minimumf", "minimum", floats, -1, false, false},
+    {"arith.minsi", "minimum", integers, -1, false, false},
+    {"arith.minui", "logical_and", booleans, -1, false, false},
+    {"arith.andi", "logical_and", booleans, -1, false, false},
+    {"arith.ori", "logical_or", booleans, -1, false, false},
+    {"arith.xori", "logical_xor", booleans, -1, false, false},
+    {"arith.andi", "bitwise_and", integers, -1, false, false},
+    {"arith.ori", "bitwise_or", integers, -1, false, false},
+    {"arith.xori", "bitwise_xor", integers, -1, false, false},
+    {"arith.muli", "logical_and", booleans, -1, false, false},
+    {"arith.shli", "bitwise_left_shift", integers, -1, false, false},
+    {"arith.shrsi", "bitwise_right_shift", integers, -1, false, false},
+    {"arith.select", "where", any, -1, false, false},
+    {"arith.cmpf", "eq", floats, 1, false, false},
+    {"arith.cmpf", "gt", floats, 2, false, false},
+    {"arith.cmpf", "ge", floats, 3, false, false},
+    {"arith.cmpf", "lt", floats, 4, false, false},
+    {"arith.cmpf", "le", floats, 5, false, false},
+    {"arith.cmpf", "le", floats, 9, true, false},
+    {"arith.cmpf", "lt", floats, 10, true, false},
+    {"arith.cmpf", "ge", floats, 11, true, false},
+    {"arith.cmpf", "gt", floats, 12, true, false},
+    {"arith.cmpf", "ne", floats, 13, false, false},
+    {"arith.cmpf", "eq", floats, 7, false, true}, /* ord, uno: of x and x */
+    {"arith.cmpf", "ne", floats, 14, false, true},
+    {"arith.cmpi", "eq", integers | booleans, 0, false, false},
+    {"arith.cmpi", "ne", integers | booleans, 1, false, false},
+    {"arith.cmpi", "lt", integers, 2, false, false},
+    {"arith.cmpi", "le", integers, 3, false, false},
+    {"arith.cmpi", "gt", integers, 4, false, false},
+    {"arith.cmpi", "ge", integers, 5, false, false},
+    {"arith.cmpi", "lt", counts, 6, false, false},
+    {"arith.cmpi", "le", counts, 7, false, false},
+    {"arith.cmpi", "gt", counts, 8, false, false},
+    {"arith.cmpi", "ge", counts, 9, false, false},
+    {"math.floor", "floor", floats, -1, false, false},
+    {"math.ceil", "ceil", floats, -1, false, false},
+    {"math.trunc", "trunc", floats, -1, false, false},
+    {"math.roundeven", "round", floats, -1, false, false},
+    {"math.exp", "exp", floats, -1, false, false},
+    {"math.expm1", "expm1", floats, -1, false, false},
+    {"math.log", "log", floats, -1, false, false},
+    {"math.log1p", "log1p", floats, -1, false, false},
+    {"math.sqrt", "sqrt", floats, -1, false, false},
+    {"math.rsqrt", "rsqrt", floats, -1, false, false},
+    {"math.tanh", "tanh", floats, -1, false, false},
+    {"math.erf", "erf", floats, -1, false, false},
+    {"math.sin", "sin", floats, -1, false, false},
+    {"math.cos", "cos", floats, -1, false, false},
+    {"math.tan", "tan", floats, -1, false, false},
+    {"math.asin", "asin", floats, -1, false, false},
+    {"math.acos", "acos", floats, -1, false, false},
+    {"math.atan", "atan", floats, -1, false, false},
+    {"math.sinh", "sinh", floats, -1, false, false},
+    {"math.cosh", "cosh", floats, -1, false, false},
+    {"math.asinh", "asinh", floats, -1, false, false},
+    {"math.acosh", "acosh", floats, -1, false, false},
+    {"math.atanh", "atanh", floats, -1, false, false},
+    {"math.powf", "pow", floats, -1, false, false},
+    {"math.ipowi", "pow", integers, -1, false, false},
 };
 
 /* Conversions that samba.cast does in the same way: from types, to types. An i1 is 0 or 1, so only
@@ -130,8 +138,18 @@ static bool indexFromOperation(MlirOperation operation, SambaScalar *out) {
         (uint32_t)mlirIntegerAttrGetValueInt(sambaOperationAttribute(operation, "dim"));
     return true;
   }
-  out->kind = sambaOperationIs(operation, "arith.addi") ? SAMBA_SCALAR_SUM : SAMBA_SCALAR_PRODUCT;
-  return to_index && (out->kind == SAMBA_SCALAR_SUM || sambaOperationIs(operation, "arith.muli"));
+  static const struct {
+    const char *name;
+    SambaScalarKind kind;
+  } kinds[] = {{"arith.addi", SAMBA_SCALAR_SUM},
+               {"arith.subi", SAMBA_SCALAR_DIFFERENCE},
+               {"arith.muli", SAMBA_SCALAR_PRODUCT}};
+  for (size_t i = 0; to_index && i < sizeof kinds / sizeof *kinds; ++i)
+    if (sambaOperationIs(operation, kinds[i].name)) {
+      out->kind = kinds[i].kind;
+      return true;
+    }
+  return false;
 }
 
 bool sambaScalarFromOperation(MlirOperation operation, SambaScalar *out) {
@@ -146,6 +164,9 @@ bool sambaScalarFromOperation(MlirOperation operation, SambaScalar *out) {
     return false;
 
   SambaDType last = dtypeOf(mlirOperationGetOperand(operation, count - 1));
+  uint8_t types = typesOf(last);
+  if (mlirTypeIsAIndex(mlirValueGetType(mlirOperationGetOperand(operation, count - 1))))
+    types = integers | counts; /* the reader makes the indices integers */
   out->kind = SAMBA_SCALAR_OPERATION;
   if (sambaOperationIs(operation, "math.fma")) {
     out->kind = SAMBA_SCALAR_FMA;
@@ -159,11 +180,14 @@ bool sambaScalarFromOperation(MlirOperation operation, SambaScalar *out) {
 
   MlirAttribute attribute = sambaOperationAttribute(operation, "predicate");
   int64_t predicate = mlirAttributeIsNull(attribute) ? -1 : mlirIntegerAttrGetValueInt(attribute);
+  bool same = count == 2 && mlirValueEqual(mlirOperationGetOperand(operation, 0),
+                                           mlirOperationGetOperand(operation, 1));
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i)
-    if (rows[i].types & typesOf(last) && rows[i].predicate == predicate &&
+    if ((same || !rows[i].same) && rows[i].types & types && rows[i].predicate == predicate &&
         sambaOperationIs(operation, rows[i].name)) {
       out->operator = rows[i].operator;
       out->inverted = rows[i].inverted;
+      out->counts = rows[i].types == counts;
       return true;
     }
   return false;

@@ -154,3 +154,78 @@ func.func @pools(%x: tensor<1x2x8x8xf32>, %y: tensor<1x8x8x2xf32>) -> (tensor<1x
   } -> tensor<1x4x4x2xf32>
   return %0, %2 : tensor<1x2x8x8xf32>, tensor<1x4x4x2xf32>
 }
+
+// A NaN wins here, the first of them: what TOSA's argmax becomes.
+// CHECK-LABEL: func.func @search_with_nan
+// CHECK: %[[LOSES:.*]] = samba.le %arg0, %[[LEAST:.*]] : tensor<4x5xf32>
+// CHECK: %[[WINS:.*]] = samba.logical_not %[[LOSES]]
+// CHECK: samba.argmax
+func.func @search_with_nan(%x: tensor<4x5xf32>) -> tensor<4xi32> {
+  %least = arith.constant -3.40282347E+38 : f32
+  %first = arith.constant 0 : i32
+  %values = tensor.empty() : tensor<4xf32>
+  %places = tensor.empty() : tensor<4xi32>
+  %0 = linalg.fill ins(%least : f32) outs(%values : tensor<4xf32>) -> tensor<4xf32>
+  %1 = linalg.fill ins(%first : i32) outs(%places : tensor<4xi32>) -> tensor<4xi32>
+  %2:2 = linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x5xf32>) outs(%1, %0 : tensor<4xi32>, tensor<4xf32>) {
+  ^bb0(%p: f32, %place: i32, %value: f32):
+    %3 = linalg.index 1 : index
+    %4 = arith.index_cast %3 : index to i32
+    %5 = arith.cmpf ugt, %p, %value : f32
+    %6 = arith.cmpf ord, %value, %value : f32
+    %7 = arith.andi %5, %6 : i1
+    %8 = arith.select %7, %p, %value : f32
+    %9 = arith.select %7, %4, %place : i32
+    linalg.yield %9, %8 : i32, f32
+  } -> (tensor<4xi32>, tensor<4xf32>)
+  return %2#0 : tensor<4xi32>
+}
+
+// Places along dimensions are tables.
+// CHECK-LABEL: func.func @mask
+// CHECK-DAG: %[[I:.*]] = samba.constant {value = dense<{{.*}}0], [1], [2]{{.*}}> : tensor<3x1xi64>}
+// CHECK-DAG: %[[J:.*]] = samba.constant {value = dense<[0, 1, 2, 3]> : tensor<4xi64>}
+// CHECK: %[[SEEN:.*]] = samba.ge %[[I]], %[[J]]
+// CHECK: samba.where %[[SEEN]], %arg0
+func.func @mask(%x: tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<3x4xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<3x4xf32>) outs(%empty : tensor<3x4xf32>) {
+  ^bb0(%p: f32, %unused: f32):
+    %1 = linalg.index 0 : index
+    %2 = linalg.index 1 : index
+    %3 = arith.cmpi uge, %1, %2 : index
+    %4 = arith.select %3, %p, %zero : f32
+    linalg.yield %4 : f32
+  } -> tensor<3x4xf32>
+  return %0 : tensor<3x4xf32>
+}
+
+// What was fused into a window is computed once per element; a pad with operands that are constants.
+// CHECK-LABEL: func.func @fused_into_window
+// CHECK: %[[PADDED:.*]] = samba.pad %arg0 {high = [0, 0, 1], low = [0, 0, 1]
+// CHECK: %[[RELU:.*]] = samba.relu %[[PADDED]]
+// CHECK: samba.max_pool1d %[[RELU]]
+func.func @fused_into_window(%x: tensor<1x2x8xf32>) -> tensor<1x2x5xf32> {
+  %zero = arith.constant 0.0 : f32
+  %least = arith.constant 0xFF800000 : f32
+  %one = arith.constant 1 : index
+  %padded = tensor.pad %x low[0, 0, %one] high[0, 0, %one] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %zero : f32
+  } : tensor<1x2x8xf32> to tensor<1x2x10xf32>
+  %empty = tensor.empty() : tensor<1x2x5xf32>
+  %start = linalg.fill ins(%least : f32) outs(%empty : tensor<1x2x5xf32>) -> tensor<1x2x5xf32>
+  %window = tensor.empty() : tensor<2xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(n, c, o, w) -> (n, c, o * 2 + w)>, affine_map<(n, c, o, w) -> (w)>,
+      affine_map<(n, c, o, w) -> (n, c, o)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%padded, %window : tensor<1x2x10xf32>, tensor<2xf32>) outs(%start : tensor<1x2x5xf32>) {
+  ^bb0(%p: f32, %unused: f32, %most: f32):
+    %1 = arith.maximumf %p, %zero : f32
+    %2 = arith.maximumf %most, %1 : f32
+    linalg.yield %2 : f32
+  } -> tensor<1x2x5xf32>
+  return %0 : tensor<1x2x5xf32>
+}
