@@ -73,6 +73,7 @@ static void n020Schedule(void **state) {
   SambaSchedule *schedule, *another;
   fine(sambaTensorSchedule(2, both, &schedule));
   assert_int_equal(sambaScheduleGetOperatorCount(schedule), 3);
+  assert_true(sambaScheduleGetCallCount(schedule) > 0);
   assert_false(sambaTensorIsRealized(y));
   expectError(sambaTensorSchedule(1, &y, &another),
               "is already scheduled; run or destroy that schedule first");
@@ -101,6 +102,7 @@ static void n020Destroyed(void **state) {
 
   fine(sambaTensorSchedule(1, &y, &schedule)); /* there is nothing to do */
   assert_int_equal(sambaScheduleGetOperatorCount(schedule), 0);
+  assert_int_equal(sambaScheduleGetCallCount(schedule), 0);
   fine(sambaScheduleRun(schedule));
   sambaScheduleDestroy(schedule);
   drop(2, (SambaTensor *[]){a, y});

@@ -3,7 +3,6 @@ import glob
 import os
 import subprocess
 import sys
-import time
 import unittest
 
 import samba
@@ -33,16 +32,13 @@ class LibraryTest(unittest.TestCase):
 
     def test_importing_is_quick(self):
         code = (
-            "import time, torch; t = time.perf_counter(); import samba; "
-            "print(time.perf_counter() - t)"
+            "import time, torch; t = time.process_time(); import samba; "
+            "print(time.process_time() - t)"
         )
         seconds = []
-        for _ in range(5):
+        for _ in range(3):
             run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
             seconds.append(float(run.stdout))
-            if seconds[-1] <= 0.3:  # once is enough: the machine may do other things
-                break
-            time.sleep(1)
         self.assertLessEqual(min(seconds), 0.3)
 
 

@@ -19,13 +19,13 @@ class ShardTest(unittest.TestCase):
         self.assertEqual([v[0] for v in shard_views((4, 6), 2)], [(4, 6)] * 2)
 
     def test_n036_refusals(self):
-        with self.assertRaisesRegex(ValueError, r"splits \(2, 2\) add up to 4, but dimension 1.*3"):
+        with self.assertRaisesRegex(ValueError, "do not add up: dimension 1 has 3.*they have 4"):
             shard_views((2, 3), 2, axis=1, splits=(2, 2))
-        with self.assertRaisesRegex(ValueError, "are 1, but there are 2 devices"):
+        with self.assertRaisesRegex(ValueError, "splits are 1, but there are 2 devices"):
             shard_views((2, 3), 2, axis=1, splits=(3,))
-        with self.assertRaisesRegex(ValueError, "axis is 2, but the tensor has 2 dimensions"):
+        with self.assertRaisesRegex(ValueError, "along dimension 2 of a tensor of rank 2"):
             shard_views((2, 3), 2, axis=2)
-        with self.assertRaisesRegex(ValueError, "there are no devices"):
+        with self.assertRaisesRegex(ValueError, "sharding over no devices"):
             Tensor([1.0]).shard(())
 
     def test_n036_tensors(self):
@@ -35,7 +35,7 @@ class ShardTest(unittest.TestCase):
         self.assertEqual([p.shape for p in s.shards], [(2, 2), (2, 1)])
         self.assertEqual([p.device for p in s.shards], ["A", "B"])
         self.assertTrue(s.requires_grad)
-        with self.assertRaisesRegex(RuntimeError, "already sharded"):
+        with self.assertRaisesRegex(ValueError, "is sharded already, over 2 devices"):
             s.shard(("A", "B"))
         self.assertEqual([p.shape for p in t.shard(("A", "B")).shards], [(2, 3), (2, 3)])
 
@@ -104,11 +104,11 @@ class MetadataTest(unittest.TestCase):
 
     def test_n030_replace_checks(self):
         t = Tensor([1.0, 2.0])
-        with self.assertRaisesRegex(ValueError, r"shape differs: \(2,\) is not \(3,\)"):
+        with self.assertRaisesRegex(ValueError, r"has shape \[2\], but its new value \[3\]"):
             t.replace(Tensor([1.0, 2.0, 3.0]))
-        with self.assertRaisesRegex(RuntimeError, "the new data require a gradient"):
+        with self.assertRaisesRegex(ValueError, "the new value requires a gradient"):
             t.replace(Tensor([1.0, 2.0], requires_grad=True))
-        with self.assertRaisesRegex(RuntimeError, "computed from one that requires"):
+        with self.assertRaisesRegex(ValueError, "computed from what requires a gradient"):
             (Tensor([1.0, 2.0], requires_grad=True) * 2).replace(t)
         t.replace(Tensor([1.5, 2.5], dtype=torch.bfloat16))
         self.assertEqual((t.dtype, t.tolist()), (torch.bfloat16, [1.5, 2.5]))
@@ -117,13 +117,13 @@ class MetadataTest(unittest.TestCase):
         t = Tensor([[1.0, 2.0], [3.0, 4.0]])
         self.assertIs(t.assign(t), t)
         for other, what in (
-            (Tensor([1.0, 2.0]), r"assign: shape differs: \(2, 2\) is not \(2,\)"),
-            (Tensor([[1, 2], [3, 4]]), "type differs: torch.float32 is not torch.int32"),
-            (Tensor([[1.0, 2], [3, 4]], device="B"), "device differs: RDU is not B"),
+            (Tensor([1.0, 2.0]), r"assign: .* has shape \[2x2\], but its new value \[2\]"),
+            (Tensor([[1, 2], [3, 4]]), "assign: the tensor is f32, but its new value i32"),
+            (Tensor([[1.0, 2], [3, 4]], device="B"), "on device cpu, but its new value on B"),
         ):
             with self.assertRaisesRegex(ValueError, what):
                 t.assign(other)
-        with self.assertRaisesRegex(RuntimeError, "the new values require a gradient"):
+        with self.assertRaisesRegex(ValueError, "the new value requires a gradient"):
             t.assign(Tensor([[1.0, 2], [3, 4]], requires_grad=True))
 
     def test_n060_n061_n063_backward(self):
@@ -137,18 +137,18 @@ class MetadataTest(unittest.TestCase):
 
     def test_n060_refusals(self):
         x = Tensor([1.0, 2.0], requires_grad=True)
-        with self.assertRaisesRegex(ValueError, r"backward of shape \(2,\) needs a gradient"):
+        with self.assertRaisesRegex(ValueError, "more than one element; give a gradient"):
             (x * 2).backward()
-        with self.assertRaisesRegex(ValueError, r"gradient: shape differs: \(3,\) is not \(2,\)"):
+        with self.assertRaisesRegex(ValueError, "the gradient is .* of shape 3xf32, .* 2xf32"):
             (x * 2).backward(Tensor([1.0, 2.0, 3.0]))
-        with self.assertRaisesRegex(RuntimeError, "no tensor that this one comes from requires"):
+        with self.assertRaisesRegex(ValueError, "does not require a gradient, and neither does"):
             Tensor([1.0]).sum().backward()
         s = (x * x).sum()
         s.backward(retain_graph=True)
         s.backward()
-        with self.assertRaisesRegex(RuntimeError, "dropped the graph.*retain_graph=True"):
+        with self.assertRaisesRegex(ValueError, "the expressions are forgotten; retain the graph"):
             s.backward()
-        with self.assertRaisesRegex(RuntimeError, "has no gradient"):
+        with self.assertRaisesRegex(ValueError, "only tensors of floats have one"):
             Tensor([1], requires_grad=True)
 
     def test_n033_detach_stops_the_gradient(self):

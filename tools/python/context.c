@@ -6,19 +6,13 @@
 /* ---- Records ---- */
 
 PyObject *sambaRecordToPython(const SambaTraceRecord *record) {
-  PyObject *lines = PyList_New(0), *text = NULL;
-  for (uint32_t i = 0; i < sambaTraceRecordGetLineCount(record) && lines; ++i) {
-    PyObject *line = sambaTextToPython(sambaStringRef(sambaTraceRecordGetLine(record, i)));
-    if (!line || PyList_Append(lines, line))
-      Py_CLEAR(lines);
-    Py_XDECREF(line);
-  }
-
-  PyObject *newline = lines ? PyUnicode_FromString("\n") : NULL;
-  PyObject *end = newline ? PyUnicode_FromString("") : NULL;
-  if (end && !PyList_Append(lines, end))
+  PyObject *lines = PyList_New(0), *newline = PyUnicode_FromString("\n"), *text = NULL;
+  uint32_t count = sambaTraceRecordGetLineCount(record);
+  for (uint32_t i = 0; i < count; ++i)
+    sambaListAppend(&lines, sambaTextToPython(sambaStringRef(sambaTraceRecordGetLine(record, i))));
+  sambaListAppend(&lines, PyUnicode_FromString("")); /* the last line ends, too */
+  if (lines && newline)
     text = PyUnicode_Join(newline, lines);
-  Py_XDECREF(end);
   Py_XDECREF(newline);
   Py_XDECREF(lines);
   return text;
@@ -93,9 +87,19 @@ static PyObject *compileFile(PyObject *object, PyObject *arguments) {
   return result;
 }
 
+/* set_target(name): the machine that is compiled for unless options name another */
+static PyObject *setTarget(PyObject *object, PyObject *argument) {
+  const char *target = PyUnicode_AsUTF8(argument);
+  if (!target)
+    return NULL;
+  sambaContextSetTarget(((SambaContextObject *)object)->context, target);
+  Py_RETURN_NONE;
+}
+
 static PyMethodDef contextMethods[] = {
     {"record", recordFile, METH_O, "record(model): the trace record of an ONNX file"},
     {"compile", compileFile, METH_VARARGS, "compile(model, path, options, notes): of a file"},
+    {"set_target", setTarget, METH_O, "set_target(name): unless options name another machine"},
     {0}};
 
 PyTypeObject sambaContextType = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "_samba.Context",

@@ -78,6 +78,12 @@ PyObject *sambaIntsToTuple(size_t count, const int64_t *values) {
   return tuple;
 }
 
+void sambaListAppend(PyObject **list, PyObject *item) {
+  if (*list && (!item || PyList_Append(*list, item)))
+    Py_CLEAR(*list);
+  Py_XDECREF(item);
+}
+
 PyObject *sambaTextToPython(SambaStringRef text) {
   return PyUnicode_DecodeUTF8(text.data ? text.data : "", (Py_ssize_t)text.size, "replace");
 }

@@ -24,6 +24,8 @@ bool sambaReadInts(PyObject *object, const char *what, size_t most, int64_t *out
 bool sambaReadType(PyObject *dtype, PyObject *sizes, SambaTensorType *out_type);
 
 PyObject *sambaIntsToTuple(size_t count, const int64_t *values);
+/* Adds an item, which it takes, to a list; NULL after the first failure. */
+void sambaListAppend(PyObject **list, PyObject *item);
 PyObject *sambaTextToPython(SambaStringRef text);
 
 #endif

@@ -68,13 +68,6 @@ static PyObject *loadPef(PyObject *self, PyObject *argument) {
 
 /* ---- Tensors ---- */
 
-/* A list that visitors fill; NULL after the first failure. */
-static void append(PyObject **list, PyObject *item) {
-  if (*list && (!item || PyList_Append(*list, item)))
-    Py_CLEAR(*list);
-  Py_XDECREF(item);
-}
-
 static PyObject *describeTensor(const SambaTensorInfo *info) {
   static const char *const kinds[] = {"input",  "weight", "buffer", "optimizer_state", "constant",
                                       "output", "loss",   "update", "activation",      "gradient"};
@@ -97,7 +90,7 @@ static PyObject *findTensor(PyObject *self, PyObject *argument) {
 }
 
 static void appendTensor(void *list, const SambaTensorInfo *info) {
-  append(list, describeTensor(info));
+  sambaListAppend(list, describeTensor(info));
 }
 
 static PyObject *listTensors(PyObject *self, PyObject *ignored) {
@@ -329,9 +322,10 @@ static PyObject *checkTrace(PyObject *self, PyObject *argument) {
 static void appendArgin(void *list, const SambaArginInfo *info) {
   static const char *const kinds[] = {"other",    "lr",           "weight_decay",
                                       "momentum", "dropout_rate", "dropout_seed"};
-  append(list, Py_BuildValue("{s:N,s:s,s:N,s:N,s:d}", "name", sambaTextToPython(info->name), "kind",
-                             kinds[info->kind], "group", sambaTextToPython(info->group), "layer",
-                             sambaTextToPython(info->layer), "value", info->value));
+  sambaListAppend(list,
+                  Py_BuildValue("{s:N,s:s,s:N,s:N,s:d}", "name", sambaTextToPython(info->name),
+                                "kind", kinds[info->kind], "group", sambaTextToPython(info->group),
+                                "layer", sambaTextToPython(info->layer), "value", info->value));
 }
 
 static PyObject *listArgins(PyObject *self, PyObject *ignored) {
@@ -344,8 +338,8 @@ static PyObject *listArgins(PyObject *self, PyObject *ignored) {
 }
 
 static void appendSection(void *list, const SambaSectionInfo *info) {
-  append(list,
-         Py_BuildValue("(Ns)", sambaTextToPython(info->name), sambaSectionTypeName(info->type)));
+  sambaListAppend(
+      list, Py_BuildValue("(Ns)", sambaTextToPython(info->name), sambaSectionTypeName(info->type)));
 }
 
 static PyObject *listSections(PyObject *self, PyObject *ignored) {
@@ -358,7 +352,7 @@ static PyObject *listSections(PyObject *self, PyObject *ignored) {
 }
 
 static void appendCall(void *list, uint32_t section) {
-  append(list, PyLong_FromUnsignedLong(section));
+  sambaListAppend(list, PyLong_FromUnsignedLong(section));
 }
 
 static PyObject *listCalls(PyObject *self, PyObject *ignored) {

@@ -101,6 +101,7 @@ static SambaStatus measure(SambaLazyProgram *program) {
     lowest = from < lowest ? from : lowest;
     highest = from + symbol->bytes > highest ? from + symbol->bytes : highest;
   }
+  program->calls = pef->calls_count;
   program->planned_bytes = highest > lowest ? highest - lowest : 0;
   sambaPefDestroy(pef);
   return NULL;

@@ -13,6 +13,7 @@ typedef struct SambaLazyProgram {
   char *target;
   SambaPefData pef;
   uint64_t planned_bytes, sum_bytes; /* of activations */
+  uint32_t calls;                    /* of sections, in one run */
 } SambaLazyProgram;
 
 /* Compiles the trace, which takes nothing more, or finds the program that it was compiled to. The

@@ -146,6 +146,10 @@ uint32_t sambaScheduleGetOperatorCount(const SambaSchedule *schedule) {
   return schedule->operators;
 }
 
+uint32_t sambaScheduleGetCallCount(const SambaSchedule *schedule) {
+  return schedule->program ? schedule->program->calls : 0;
+}
+
 void sambaScheduleGetMemory(const SambaSchedule *schedule, uint64_t *out_planned,
                             uint64_t *out_sum) {
   *out_planned = schedule->program ? schedule->program->planned_bytes : 0;

@@ -25,14 +25,19 @@ def current():
 
 
 @contextlib.contextmanager
+def using(tracer):
+    """Context manager: functions of SambaTensors go to this tracer; None: torch computes them."""
+    global _tracer
+    outer, _tracer = _tracer, tracer
+    try:
+        yield tracer
+    finally:
+        _tracer = outer
+
+
 def patched_torch():
     """Context manager: torch computes with the tensors inside, also while a model is traced."""
-    global _tracer
-    tracer, _tracer = _tracer, None
-    try:
-        yield
-    finally:
-        _tracer = tracer
+    return using(None)
 
 
 class Unsupported(NotImplementedError):
@@ -86,8 +91,10 @@ def check_own_backward():
 class Tracer:
     """One trace of a model. Its methods are what the rows of the function table are written in."""
 
+    Value = _samba.Value  # what rows compute with
+
     def __init__(self, context, name, model=None, updated=()):
-        self.trace = _samba.Trace(context, name)
+        self.trace = self.make_trace(context, name)
         self.model = model
         self.updated = set(updated)  # buffers known to be written: arguments, however small
         self.found_updates = {}  # id of a buffer -> traced tensor with its new value
@@ -108,6 +115,11 @@ class Tracer:
         self.keep_precision = False
         self.place = (None, 0)
         self.scalars = {}
+
+    @staticmethod
+    def make_trace(context, name):
+        """Where operators go."""
+        return _samba.Trace(context, name)
 
     # ---- What a tensor is in the graph ----
 
@@ -160,7 +172,7 @@ class Tracer:
 
     def value(self, x, dtype=None):
         """The value of a tensor or number; with a dtype's name, cast to it."""
-        if isinstance(x, _samba.Value):
+        if isinstance(x, self.Value):
             value = x
         elif isinstance(x, torch.Tensor):
             value = self.value_of_tensor(x)
@@ -292,7 +304,7 @@ class Tracer:
         operands = list(operands)
         while operands and operands[-1] is None:
             operands.pop()
-        values = [x if isinstance(x, _samba.Value) else self.value(x) for x in operands]
+        values = [x if isinstance(x, self.Value) else self.value(x) for x in operands]
         return self.trace.call(operator, values, attributes)
 
     def cast(self, value, dtype):
@@ -468,7 +480,7 @@ class Tracer:
                 view = View(base, result.read, result.write)
                 return self.cut(self.wrap(result.value, meta, view))
             result = result.value
-        if isinstance(result, _samba.Value):
+        if isinstance(result, self.Value):
             if isinstance(meta, (tuple, list)):
                 meta = None
             return self.cut(self.wrap(result, meta))

@@ -49,6 +49,8 @@ SAMBA_EXPORT SambaStatus sambaTensorSchedule(uint32_t count, SambaTensor *const 
                                              SambaSchedule **out_schedule);
 /* How many operators the graph has; a subgraph that several tensors share counts once. */
 SAMBA_EXPORT uint32_t sambaScheduleGetOperatorCount(const SambaSchedule *schedule);
+/* How many launches of sections it takes; 0 when nothing is to be computed. */
+SAMBA_EXPORT uint32_t sambaScheduleGetCallCount(const SambaSchedule *schedule);
 /* Device memory for what lies between the operators: what the planner takes, and what it would be
  * if nothing shared a place. */
 SAMBA_EXPORT void sambaScheduleGetMemory(const SambaSchedule *schedule, uint64_t *out_planned,
