@@ -6,6 +6,7 @@
 #   lib/cmake/Samba/         find_package(Samba)
 #   lib/pkgconfig/           samba, samba-compiler, samba-simulator, samba-mlir
 #   include/samba/           the headers
+#   share/man/man1/          a man page for each tool
 #   share/doc/samba/         the pages, the reference that is made of TableGen, examples/outside
 #
 # A build without MLIR has only what the simulator's half has.
@@ -20,11 +21,9 @@ endif()
 
 # Libraries. Programs that link an archive load what it stands on with another file.
 set(libraries simulator)
-set(tools samba-run samba-objdump)
 set(headers support runtime)
 if(SAMBA_ENABLE_MLIR)
   list(APPEND libraries compiler samba)
-  list(APPEND tools samba-compile samba-opt samba-translate samba-lsp-server)
   list(APPEND headers frontend tools/libsamba)
 endif()
 foreach(library ${libraries})
@@ -32,11 +31,9 @@ foreach(library ${libraries})
   if(library STREQUAL samba)
     set(target samba)
   endif()
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${library})
   install(TARGETS ${target} EXPORT SambaTargets
     DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   if(TARGET ${target}_static)
-    set_target_properties(${target}_static PROPERTIES EXPORT_NAME ${library}_static)
     install(TARGETS ${target}_static EXPORT SambaStaticTargets
       DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   endif()
@@ -59,6 +56,7 @@ if(SAMBA_ENABLE_MLIR)
 endif()
 
 # Programs, the plugin, pages.
+get_property(tools GLOBAL PROPERTY SAMBA_PROGRAMS)
 install(TARGETS ${tools} DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY docs DESTINATION ${documents} FILES_MATCHING REGEX "\\.(md|svg)$")
 install(FILES README.md CHANGELOG.md SECURITY.md CONTRIBUTING.md LICENSE DESTINATION ${documents})
@@ -68,6 +66,21 @@ if(SAMBA_ENABLE_MLIR)
     FILES_MATCHING PATTERN *.md)
   install(DIRECTORY examples/outside DESTINATION ${documents}/examples)
 endif()
+
+# Man pages, from the help of the tools.
+set(pages)
+foreach(tool ${tools})
+  set(page ${PROJECT_BINARY_DIR}/man/${tool}.1)
+  add_custom_command(OUTPUT ${page}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/man
+    COMMAND ${PROJECT_SOURCE_DIR}/support/scripts/make-man-page
+      $<TARGET_FILE:${tool}> ${PROJECT_VERSION} > ${page}
+    DEPENDS ${tool} ${PROJECT_SOURCE_DIR}/support/scripts/make-man-page VERBATIM)
+  list(APPEND pages ${page})
+endforeach()
+add_custom_target(samba-man ALL DEPENDS ${pages})
+set_property(GLOBAL APPEND PROPERTY SAMBA_TOOLS samba-man)
+install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 # find_package(Samba).
 configure_package_config_file(support/cmake/SambaConfig.cmake.in

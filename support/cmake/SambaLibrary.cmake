@@ -44,7 +44,7 @@ function(samba_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
 endfunction()
 
-# samba_product(TARGET NAME LANGUAGE language EXPORTING archive... [ALSO archive... LINK library...])
+# samba_product(TARGET NAME LANGUAGE language EXPORTING archive... [ALSO archive... LINK target...])
 # is what programs outside of this tree link. libNAME.so exports what the public headers declare
 # with SAMBA_EXPORT, and nothing else: of the archives EXPORTING every object goes in, of those that
 # they need what is used. When these are named too (ALSO), there is libNAME.a, which has all of
@@ -80,11 +80,16 @@ function(samba_product target name)
     set_target_properties(${target}_static PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE C
       ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
     list(APPEND kinds ${target}_static)
+    set_property(GLOBAL APPEND PROPERTY SAMBA_TOOLS ${target}_static)
   endif()
 
-  # A program that linked two of them would have two copies of what they share.
+  # A program that linked two of them would have two copies of what they share. The names are those
+  # that find_package(Samba) gives them.
+  string(REGEX REPLACE "^samba_" "" short ${target})
   foreach(kind ${kinds})
-    set_target_properties(${kind} PROPERTIES
+    string(REPLACE ${target} ${short} exported ${kind})
+    add_library(Samba::${exported} ALIAS ${kind})
+    set_target_properties(${kind} PROPERTIES EXPORT_NAME ${exported}
       INTERFACE_SAMBA_LIBRARY ${kind} COMPATIBLE_INTERFACE_STRING SAMBA_LIBRARY)
     foreach(folder ${SAMBA_PUBLIC_INCLUDES})
       target_include_directories(${kind} INTERFACE $<BUILD_INTERFACE:${folder}>)
