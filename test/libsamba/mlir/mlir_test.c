@@ -172,7 +172,8 @@ static void testModule(void **state) {
   sambaFree(pef.data);
   sambaFree(from_text.data);
   expectError(sambaCompileMlirToMemory(other, module, &tiny, &pef),
-              "the module belongs to another MLIR context than the Samba context");
+              "the module belongs to another MLIR context than the Samba context; make that with "
+              "sambaContextCreateWithMlir, from the module's context");
   assert_null(pef.data);
   expectError(sambaCompileMlir(other, module, &tiny, "/tmp/samba-never.pef"),
               "sambaContextCreateWithMlir");
