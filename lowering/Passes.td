@@ -14,7 +14,6 @@ def ConvertTosaToSamba : Pass<"convert-tosa-to-samba", "::mlir::ModuleOp"> {
     become `arith.constant`, which samba-enter-linalg takes. What quantized networks need (rescale,
     table), control flow and state are refused by name.
   }];
-  let dependentDialects = ["::samba::SambaDialect", "::mlir::arith::ArithDialect"];
 }
 def EnterLinalg : Pass<"samba-enter-linalg", "::mlir::ModuleOp"> {
   let summary = "linalg on tensors from another compiler becomes a graph";
@@ -24,8 +23,6 @@ def EnterLinalg : Pass<"samba-enter-linalg", "::mlir::ModuleOp"> {
     of kind weight. Arguments and results without a name are arg0, out0 and so on. What no graph can
     hold (dynamic shapes, memory, control flow, f64, complex numbers) is refused by name.
   }];
-  let dependentDialects = ["::samba::SambaDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 def SettleGraphs : Pass<"samba-settle-graphs", "::mlir::ModuleOp"> {
   let summary = "What samba-raise-linalg left of tensor operations becomes samba operations";
@@ -37,8 +34,6 @@ def SettleGraphs : Pass<"samba-settle-graphs", "::mlir::ModuleOp"> {
 }
 def ConvertSambaToLinalg : Pass<"convert-samba-to-linalg", "::samba::SectionOp"> {
   let summary = "One linalg operation per stage";
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
 def ConvertSambaGraphsToLinalg : Pass<"convert-samba-graphs-to-linalg", "::mlir::ModuleOp"> {
   let summary = "Whole graphs as linalg: the exit to other compilers";
@@ -48,8 +43,6 @@ def ConvertSambaGraphsToLinalg : Pass<"convert-samba-graphs-to-linalg", "::mlir:
     (`samba-decompose-composites`). Attributes `samba.*` are dropped, and with them names and the
     data of weights: arguments stay in their order.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
 def RaiseLinalg : Pass<"samba-raise-linalg", "::mlir::ModuleOp"> {
   let summary = "Structured operations that are operators of samba become them";
@@ -58,7 +51,6 @@ def RaiseLinalg : Pass<"samba-raise-linalg", "::mlir::ModuleOp"> {
     linalg, generic or named, with their views and pads. Numbers stay but for rounding. What is no
     operator, or is one but for its initial value, its types or its padding, stays as it is.
   }];
-  let dependentDialects = ["::samba::SambaDialect"];
 }
 def TileSections : Pass<"samba-tile-sections", "::samba::SectionOp"> {
   let summary = "Choose #rdu.mapping where it is absent";
@@ -71,19 +63,15 @@ def TileSections : Pass<"samba-tile-sections", "::samba::SectionOp"> {
   let options = [
     Option<"decisions", "decisions", "std::string", "\"\"", "file of planner decisions">,
     Option<"dump", "dump", "std::string", "\"\"", "folder for the plan of each section, as text">];
-  let dependentDialects = ["::samba::rdu::RduDialect"];
 }
 def VerifyMapping : Pass<"rdu-verify-mapping", "::samba::SectionOp"> {
   let summary = "Refuse an operation without #rdu.mapping";
 }
 def ConvertLinalgToRdu : Pass<"convert-linalg-to-rdu", "::mlir::ModuleOp"> {
   let summary = "Make units and streams: every samba.section becomes an rdu.section";
-  let dependentDialects = ["::samba::rdu::RduDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::math::MathDialect"];
 }
 def RduSplitPrograms : Pass<"rdu-split-programs", "::samba::rdu::SectionOp"> {
   let summary = "Split programs that are longer than a compute unit's stages or registers";
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 def RduPlace : Pass<"rdu-place", "::samba::rdu::SectionOp"> {
   let summary = "Give every unit a site";

@@ -6,6 +6,18 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SelectGraphs : Pass<"samba-select-graphs", "::mlir::ModuleOp"> {
+  let summary = "Choose the functions that are graphs, and inline what they call";
+  let description = [{
+    Every public function is a graph, or the one that `entry` names alone. Their `func.call`s become
+    the bodies of what they call, through any number of levels; all other functions go. A call of a
+    function without body, of one with several blocks or of one that is being called is an error. A
+    private function is a graph when it is the only one.
+  }];
+  let options = [Option<"entry", "entry", "std::string", "\"\"",
+                        "the function that is the graph; empty: every public one">];
+}
+
 def MixedPrecision : Pass<"samba-mixed-precision", "::mlir::ModuleOp"> {
   let summary = "Change the precision of a traced graph";
   let description = [{
@@ -15,7 +27,6 @@ def MixedPrecision : Pass<"samba-mixed-precision", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"preset", "preset", "std::string", "\"mp0\"",
                         "mp0 (alias f32), mp1 or mp4 (alias bf16)">];
-  let dependentDialects = ["::samba::SambaDialect"];
 }
 
 def RequestTraining : Pass<"samba-request-training", "::mlir::ModuleOp"> {
@@ -34,7 +45,6 @@ def RequestTraining : Pass<"samba-request-training", "::mlir::ModuleOp"> {
     Option<"freeze", "freeze", "std::string", "\"\"", "weights that are not trained">,
     Option<"accumulate", "accumulate", "std::string", "\"false\"",
            "true: gradients are summed until ZEROGRAD">];
-  let dependentDialects = ["::samba::SambaDialect"];
 }
 
 def DifferentiateGraph : Pass<"samba-differentiate-graph", "::mlir::ModuleOp"> {
@@ -46,7 +56,6 @@ def DifferentiateGraph : Pass<"samba-differentiate-graph", "::mlir::ModuleOp"> {
     `samba.grad_of`. The new operations have `samba.phase = "BCKWD"`. A graph that has gradients
     already is left alone.
   }];
-  let dependentDialects = ["::samba::SambaDialect"];
 }
 
 def AddOptimizers : Pass<"samba-add-optimizers", "::mlir::ModuleOp"> {
@@ -60,7 +69,6 @@ def AddOptimizers : Pass<"samba-add-optimizers", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"precision", "precision", "std::string", "\"mp0\"",
                         "the preset of samba-mixed-precision, which comes later">];
-  let dependentDialects = ["::samba::SambaDialect"];
 }
 
 def DecomposeComposites : Pass<"samba-decompose-composites", "::mlir::ModuleOp"> {
@@ -72,12 +80,10 @@ def DecomposeComposites : Pass<"samba-decompose-composites", "::mlir::ModuleOp">
   }];
   let options = [Option<"target", "target", "std::string", "\"\"",
                         "a shipped machine or a machine file; empty: one that holds every op">];
-  let dependentDialects = ["::samba::SambaDialect"];
 }
 
 def MaterializeViews : Pass<"samba-materialize-views", "::mlir::ModuleOp"> {
   let summary = "Make a view that memory must hold an operation of its own";
-  let dependentDialects = ["::samba::SambaDialect"];
 }
 
 def RaiseIdioms : Pass<"samba-raise-idioms", "::mlir::ModuleOp"> {
@@ -87,7 +93,6 @@ def RaiseIdioms : Pass<"samba-raise-idioms", "::mlir::ModuleOp"> {
     and k or on the scores, masks added or chosen, heads split off the batch, products as einsum)
     and rotary_embedding from their formulas. Near misses stay as they are. Part of o1, not of o0.
   }];
-  let dependentDialects = ["::samba::SambaDialect"];
 }
 
 def PartitionSections : Pass<"samba-partition-sections", "::mlir::ModuleOp"> {
@@ -100,7 +105,6 @@ def PartitionSections : Pass<"samba-partition-sections", "::mlir::ModuleOp"> {
   let options = [Option<"target", "target", "std::string", "\"sn40l\"",
                         "a shipped machine or a machine file">,
                  Option<"opt", "opt", "std::string", "\"o1\"", "o0 or o1">];
-  let dependentDialects = ["::samba::SambaDialect", "::samba::rdu::RduDialect"];
 }
 
 def UpdateInPlace : Pass<"samba-update-in-place", "::mlir::ModuleOp"> {
@@ -111,7 +115,6 @@ def UpdateInPlace : Pass<"samba-update-in-place", "::mlir::ModuleOp"> {
     that is taken just before. A section that reads and writes one region does so at equal indices;
     one that does not reads a copy. `rdu.regions` says afterwards where each result of a call goes.
   }];
-  let dependentDialects = ["::samba::SambaDialect", "::samba::rdu::RduDialect"];
 }
 
 def AssignMemory : Pass<"samba-assign-memory", "::mlir::ModuleOp"> {

@@ -353,6 +353,17 @@ static MlirOperation tracedGraph(MlirOperation module) {
   return operation;
 }
 
+/* Makes the functions that the options choose the graphs of the module. */
+static SambaStatus selectGraphs(MlirOperation module, const SambaModuleOptions *options) {
+  SambaArena arena = {0};
+  const char *passes;
+  SambaStatus status = sambaPipelineText(&arena, &options->pipeline, SAMBA_PHASE_ENTER, &passes);
+  if (!status)
+    status = runPasses(module, options, passes);
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
 static MlirWalkResult findForeign(MlirOperation operation, void *user) {
   static const char *const own[] = {"builtin.module", "func.func", "func.return", NULL};
   bool *foreign = user;
@@ -437,7 +448,9 @@ SambaStatus sambaCompileModule(MlirModule module, const SambaModuleOptions *opti
   SambaModuleOptions requested = *options;
   SambaText record = {0};
   MlirOperation copy = mlirOperationClone(mlirModuleGetOperation(module));
-  SambaStatus status = enterForeign(copy, options);
+  SambaStatus status = selectGraphs(copy, options);
+  if (!status)
+    status = enterForeign(copy, options);
   if (!status)
     status = requestTraining(copy, options, &record);
   if (record.size) {

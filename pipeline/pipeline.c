@@ -15,13 +15,34 @@ enum {
   onRequest = 1 << 2 /* only when training is asked for by options */
 };
 
-/* The steps in order. %t, %o, %p, %d, %r, %h: target, opt, precision; decisions and dump; what a
- * request for training says; whether inputs and outputs lie in host memory. */
+#define ROW(field, initial, help) {#field, offsetof(SambaPipelineOptions, field), initial, help}
+const SambaPipelineOption sambaPipelineOptionTable[] = {
+    ROW(entry, "", "the function to compile; none: every public one"),
+    ROW(target, "sn40l", "a shipped machine or a machine file"),
+    ROW(opt, "o1", "o0 (every operator its own section) or o1 (fused)"),
+    ROW(mapping, "section", "how the graph is mapped: section"),
+    ROW(precision, "mp0", "mp0 (f32), mp1 (contractions in bf16) or mp4 (bf16)"),
+    ROW(inference, "true", "false: the graph is trained, as the next four say"),
+    ROW(loss, "", "results that are losses, separated by commas"),
+    ROW(optimizer, "", "sgd or adamw with settings, sgd,lr=0.1; none: gradients only"),
+    ROW(freeze, "", "weights that are not trained, separated by commas"),
+    ROW(accumulate, "false", "true: gradients are summed until ZEROGRAD"),
+    ROW(io_host_memory, "false", "true: inputs and outputs lie in host memory"),
+    ROW(rules, "", "a file of fusion rules; refused in this version"),
+    ROW(decisions, "", "a file of planner decisions"),
+    ROW(dump, "", "a folder for the plan of each section, as text"),
+    {0}};
+#undef ROW
+
+/* The steps in order. %e, %t, %o, %p, %d, %r, %h: entry, target, opt, precision; decisions and
+ * dump; what a request for training says; whether inputs and outputs lie in host memory. */
 static const struct {
   SambaPipelinePhase phase;
   unsigned levels;
   const char *text;
 } steps[] = {
+    {SAMBA_PHASE_ENTER, everyLevel, "samba-select-graphs%e"},
+
     {SAMBA_PHASE_FOREIGN, everyLevel, "convert-tosa-to-samba"},
     {SAMBA_PHASE_FOREIGN, everyLevel, "canonicalize"},
     {SAMBA_PHASE_FOREIGN, everyLevel, "samba-enter-linalg"},
@@ -58,27 +79,20 @@ static const struct {
 };
 enum { stepCount = sizeof steps / sizeof *steps };
 
-static const char *or(const char *value, const char *otherwise) {
-  return value && value[0] ? value : otherwise;
+static const char **fieldOf(SambaPipelineOptions *options, const SambaPipelineOption *option) {
+  return (const char **)((char *)options + option->offset);
 }
 
 SambaPipelineOptions sambaPipelineWithDefaults(const SambaPipelineOptions *options) {
-  const char *optimizer = options->optimizer;
-  return (SambaPipelineOptions){
-      .target = or(options->target, "sn40l"),
-      .opt = or(options->opt, "o1"),
-      .mapping = or(options->mapping, "section"),
-      .precision = or(options->precision, "mp0"),
-      .inference = or(options->inference, "true"),
-      .loss = or(options->loss, ""),
-      .optimizer = optimizer && strcmp(optimizer, "none") == 0 ? "" : or(optimizer, ""),
-      .freeze = or(options->freeze, ""),
-      .accumulate = or(options->accumulate, "false"),
-      .io_host_memory = or(options->io_host_memory, "false"),
-      .rules = or(options->rules, ""),
-      .decisions = or(options->decisions, ""),
-      .dump = or(options->dump, ""),
-  };
+  SambaPipelineOptions all = *options;
+  for (const SambaPipelineOption *option = sambaPipelineOptionTable; option->name; ++option) {
+    const char **field = fieldOf(&all, option);
+    if (!*field || !**field)
+      *field = option->initial;
+  }
+  if (strcmp(all.optimizer, "none") == 0)
+    all.optimizer = "";
+  return all;
 }
 
 /* A value that a pass option can carry: quoted when it is empty or has spaces or braces. */
@@ -132,6 +146,9 @@ static SambaStatus checkOptions(const SambaPipelineOptions *options) {
 /* What stands in a step for % and a letter. */
 static const char *optionText(SambaArena *arena, const SambaPipelineOptions *options, char letter) {
   switch (letter) {
+  case 'e':
+    return options->entry[0] ? sambaArenaFormat(arena, "{entry=%s}", quoted(arena, options->entry))
+                             : "";
   case 't':
     return quoted(arena, options->target);
   case 'o':
@@ -184,83 +201,20 @@ SambaStatus sambaPipelineText(SambaArena *arena, const SambaPipelineOptions *opt
   return NULL;
 }
 
-const char sambaPipelineDescription[] =
-    "From a traced graph to placed and routed rdu sections; options target= opt= mapping= "
-    "precision= inference= loss= optimizer= freeze= accumulate= io_host_memory= rules= decisions= "
-    "dump=";
+const char sambaPipelineDescription[] = "From a traced graph to placed and routed rdu sections";
 
-static const char *takeValue(SambaArena *arena, SambaStringRef text, size_t *at) {
-  char quote = *at < text.size && (text.data[*at] == '\'' || text.data[*at] == '"')
-                   ? text.data[(*at)++]
-                   : ' ';
-  size_t start = *at;
-  while (*at < text.size && text.data[*at] != quote)
-    ++*at;
-  const char *value = sambaArenaFormat(arena, "%.*s", (int)(*at - start), text.data + start);
-  *at += *at < text.size && quote != ' ';
-  return value;
-}
-
-/* The texts of the values are in the arena. */
-static SambaStatus readOptions(SambaArena *arena, SambaStringRef text,
-                               SambaPipelineOptions *out_options) {
-  static const struct {
-    const char *name;
-    size_t offset;
-  } names[] = {{"target", offsetof(SambaPipelineOptions, target)},
-               {"opt", offsetof(SambaPipelineOptions, opt)},
-               {"mapping", offsetof(SambaPipelineOptions, mapping)},
-               {"precision", offsetof(SambaPipelineOptions, precision)},
-               {"inference", offsetof(SambaPipelineOptions, inference)},
-               {"loss", offsetof(SambaPipelineOptions, loss)},
-               {"optimizer", offsetof(SambaPipelineOptions, optimizer)},
-               {"freeze", offsetof(SambaPipelineOptions, freeze)},
-               {"accumulate", offsetof(SambaPipelineOptions, accumulate)},
-               {"io_host_memory", offsetof(SambaPipelineOptions, io_host_memory)},
-               {"rules", offsetof(SambaPipelineOptions, rules)},
-               {"decisions", offsetof(SambaPipelineOptions, decisions)},
-               {"dump", offsetof(SambaPipelineOptions, dump)}};
-  enum { nameCount = sizeof names / sizeof *names };
-  *out_options = (SambaPipelineOptions){0};
-
-  for (size_t at = 0; at < text.size;) {
-    if (text.data[at] == ' ') {
-      ++at;
-      continue;
-    }
-    size_t start = at;
-    while (at < text.size && text.data[at] != '=' && text.data[at] != ' ')
-      ++at;
-    SambaStringRef name = {text.data + start, at - start};
-    int i = 0;
-    while (i < nameCount && !sambaStringRefEqualC(name, names[i].name))
-      ++i;
-    if (i == nameCount || at == text.size || text.data[at] != '=')
-      return sambaStatusMake(
-          SAMBA_INVALID,
-          "samba-to-rdu has no option '%.*s'; it takes target=, opt=, mapping=, precision=, "
-          "inference=, loss=, optimizer=, freeze=, accumulate=, io_host_memory=, rules=, "
-          "decisions= "
-          "and dump=",
-          SAMBA_STRING_ARGS(name));
-    ++at;
-    *(const char **)((char *)out_options + names[i].offset) = takeValue(arena, text, &at);
-  }
-
-  return NULL;
-}
-
-SambaStatus sambaPipelineAdd(MlirOpPassManager manager, SambaStringRef text) {
+SambaStatus sambaPipelineAdd(MlirOpPassManager manager, const char *const *values) {
   SambaArena arena = {0};
   SambaText passes = {0};
   SambaText message = {0};
-  SambaPipelineOptions options;
-  SambaStatus status = readOptions(&arena, text, &options);
-
+  SambaPipelineOptions options = {0};
+  for (size_t i = 0; sambaPipelineOptionTable[i].name; ++i)
+    *fieldOf(&options, &sambaPipelineOptionTable[i]) = values[i];
   options = sambaPipelineWithDefaults(&options);
-  if (!status)
-    status = checkOptions(&options);
+  SambaStatus status = checkOptions(&options);
+
   if (!status) {
+    appendPhase(&arena, &options, SAMBA_PHASE_ENTER, &passes);
     appendPhase(&arena, &options, SAMBA_PHASE_REQUEST, &passes);
     appendPhase(&arena, &options, SAMBA_PHASE_GRAPH, &passes);
     appendPhase(&arena, &options, SAMBA_PHASE_SECTIONS, &passes);

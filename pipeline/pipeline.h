@@ -11,6 +11,7 @@
 
 /* Options of samba-to-rdu; strings are borrowed, NULL and "" mean the default. */
 typedef struct SambaPipelineOptions {
+  const char *entry;      /* the function that is compiled; none: every public one */
   const char *target;     /* a shipped machine or a machine file */
   const char *opt;        /* o0, o1, o3 */
   const char *mapping;    /* section, spatial */
@@ -29,10 +30,20 @@ typedef struct SambaPipelineOptions {
 /* The same options, none of them NULL. */
 SambaPipelineOptions sambaPipelineWithDefaults(const SambaPipelineOptions *options);
 
-/* What options say of training, written into the graph (none: no text); up to the sections with
- * their memory; and what makes each of them a configuration, which may run again for sections that
- * did not fit. */
+/* One of them, as users know it. */
+typedef struct SambaPipelineOption {
+  const char *name;
+  size_t offset; /* in SambaPipelineOptions */
+  const char *initial, *help;
+} SambaPipelineOption;
+/* All of them; the last one has no name. */
+extern const SambaPipelineOption sambaPipelineOptionTable[];
+
+/* Which functions are graphs; then what options say of training, written into the graph (none: no
+ * text); up to the sections with their memory; and what makes each of them a configuration, which
+ * may run again for sections that did not fit. */
 typedef enum {
+  SAMBA_PHASE_ENTER,
   SAMBA_PHASE_FOREIGN, /* what other compilers emit (TOSA, linalg) becomes a graph */
   SAMBA_PHASE_REQUEST,
   SAMBA_PHASE_GRAPH,
@@ -43,8 +54,8 @@ typedef enum {
  * known. */
 SambaStatus sambaPipelineText(SambaArena *arena, const SambaPipelineOptions *options,
                               SambaPipelinePhase phase, const char **out_text);
-/* Adds the whole, from the text of options, `target=tiny opt=o0`; values with spaces in quotes. */
-SambaStatus sambaPipelineAdd(MlirOpPassManager manager, SambaStringRef options);
+/* Adds the whole. values: of the options, in the order of their table. */
+SambaStatus sambaPipelineAdd(MlirOpPassManager manager, const char *const *values);
 extern const char sambaPipelineDescription[]; /* for --help */
 
 #endif

@@ -4,15 +4,16 @@
 
 #include "dialect/bridge/forward.hpp"
 #include "dialect/bridge/work.h"
+#include "dialect/registry/dialects.h"
 
 #include "mlir/CAPI/Pass.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Passes.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/AsmState.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Support/Timing.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/CommandLine.h"
+#include <deque>
 
 extern "C" {
 #include "lowering/passes.h"
@@ -28,6 +29,9 @@ namespace samba {
 #define SAMBA_PASS(Name, arguments)                                                                \
   struct Name : impl::Name##Base<Name> {                                                           \
     using Name##Base::Name##Base;                                                                  \
+    void getDependentDialects(DialectRegistry &all) const override {                               \
+      sambaRegisterMadeDialects(wrap(&all));                                                       \
+    }                                                                                              \
     void runOnOperation() override {                                                               \
       MlirOperation op = wrap(getOperation().getOperation());                                      \
       sambaWorkStartPass(getArgument().data());                                                    \
@@ -38,9 +42,24 @@ namespace samba {
 #include "lowering/pass_classes.inc"
 #include "passes/pass_classes.inc"
 
-static LogicalResult buildPipeline(OpPassManager &manager, StringRef options,
+// The options of samba-to-rdu, from its table in C.
+struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
+  std::deque<Option<std::string>> all;
+  PipelineOptions() {
+    for (const SambaPipelineOption *row = sambaPipelineOptionTable; row->name; ++row)
+      all.emplace_back(*this, row->name, llvm::cl::desc(row->help), llvm::cl::init(row->initial));
+  }
+};
+
+static LogicalResult buildPipeline(OpPassManager &manager, StringRef text,
                                    function_ref<LogicalResult(const Twine &)> fail) {
-  SambaStatus status = sambaPipelineAdd(wrap(&manager), {options.data(), options.size()});
+  std::string why;
+  llvm::raw_string_ostream stream(why);
+  PipelineOptions options;
+  if (failed(options.parseFromString(text, stream)))
+    return fail("samba-to-rdu: " + why);
+  auto values = llvm::map_to_vector(options.all, [](auto &option) { return option.c_str(); });
+  SambaStatus status = sambaPipelineAdd(wrap(&manager), values.data());
   LogicalResult result = status ? fail(sambaStatusGetMessage(status)) : success();
   sambaStatusFree(status);
   return result;
@@ -57,6 +76,22 @@ void sambaRegisterPasses(void) {
     samba::registerSambaPasses();
     samba::registerSambaLoweringPasses();
     mlir::registerPassPipeline("samba-to-rdu", sambaPipelineDescription, samba::buildPipeline,
-                               [](auto) {});
+                               [](auto help) { help(samba::PipelineOptions()); });
   });
+}
+
+bool sambaParseMlirFlags(int argc, const char *const *argv) {
+  sambaRegisterPasses(); // --mlir-print-ir-after=PASS wants to know their names
+  mlir::registerAsmPrinterCLOptions();
+  mlir::registerMLIRContextCLOptions();
+  mlir::registerPassManagerCLOptions();
+  mlir::registerDefaultTimingManagerCLOptions();
+  return llvm::cl::ParseCommandLineOptions(argc, argv, "samba-compile");
+}
+
+bool sambaApplyMlirFlags(MlirPassManager manager, void *) {
+  if (mlir::failed(mlir::applyPassManagerCLOptions(*unwrap(manager))))
+    return false;
+  mlir::applyDefaultTimingPassManagerCLOptions(*unwrap(manager));
+  return true;
 }

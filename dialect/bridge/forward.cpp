@@ -64,12 +64,8 @@ ParseResult parsePrettyAttributes(OpAsmParser &parser, NamedAttrList &attributes
 }
 
 void printPrettyAttributes(OpAsmPrinter &printer, Operation *, DictionaryAttr attributes) {
-  if (attributes.empty())
-    return;
   SambaPrinter c = printerForC(printer);
-  printer << '{';
-  sambaPrettyPrintEntries(&c, wrap(Attribute(attributes)));
-  printer << '}';
+  sambaPrettyPrintAttributes(&c, wrap(Attribute(attributes)));
 }
 
 ParseResult parseOp(OpAsmParser &parser, OperationState &result, const SambaOpHooks *hooks) {

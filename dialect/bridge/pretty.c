@@ -52,6 +52,9 @@ static void printKey(const SambaPrinter *printer, MlirContext context, MlirStrin
     printer->attribute(printer->printer, mlirStringAttrGet(context, key));
 }
 
+static void printEntries(const SambaPrinter *printer, MlirAttribute dictionary,
+                         MlirStringRef hidden);
+
 static void printValue(const SambaPrinter *printer, MlirAttribute value) {
   if (isPlainInteger(value)) {
     printInteger(printer, mlirIntegerAttrGetValueInt(value));
@@ -72,17 +75,23 @@ static void printValue(const SambaPrinter *printer, MlirAttribute value) {
     say(printer, "]");
   } else if (mlirAttributeIsADictionary(value)) {
     say(printer, "{");
-    sambaPrettyPrintEntries(printer, value);
+    printEntries(printer, value, (MlirStringRef){NULL, 0});
     say(printer, "}");
   } else {
     printer->attribute(printer->printer, value);
   }
 }
 
-void sambaPrettyPrintEntries(const SambaPrinter *printer, MlirAttribute dictionary) {
+/* Without the entry that is called `hidden`. */
+static void printEntries(const SambaPrinter *printer, MlirAttribute dictionary,
+                         MlirStringRef hidden) {
+  const char *separator = "";
   for (intptr_t i = 0; i < mlirDictionaryAttrGetNumElements(dictionary); ++i) {
     MlirNamedAttribute entry = mlirDictionaryAttrGetElement(dictionary, i);
-    say(printer, i ? ", " : "");
+    if (mlirStringRefEqual(mlirIdentifierStr(entry.name), hidden))
+      continue;
+    say(printer, separator);
+    separator = ", ";
     printKey(printer, mlirAttributeGetContext(dictionary), mlirIdentifierStr(entry.name));
     if (mlirAttributeIsAUnit(entry.attribute))
       continue;
@@ -97,8 +106,16 @@ void sambaPrettyPrintNamed(const SambaPrinter *printer, MlirStringRef head, Mlir
     printer->attribute(printer->printer, mlirStringAttrGet(mlirAttributeGetContext(body), head));
   if (head.length && mlirDictionaryAttrGetNumElements(body))
     say(printer, ", ");
-  sambaPrettyPrintEntries(printer, body);
+  printEntries(printer, body, (MlirStringRef){NULL, 0});
   say(printer, ">");
+}
+
+void sambaPrettyPrintAttributes(const SambaPrinter *printer, MlirAttribute dictionary) {
+  if (!mlirDictionaryAttrGetNumElements(dictionary))
+    return;
+  say(printer, "{");
+  printEntries(printer, dictionary, mlirStringRefCreateFromCString("callee"));
+  say(printer, "}");
 }
 
 static MlirAttribute parsedArray(MlirAttribute array) {

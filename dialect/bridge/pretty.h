@@ -17,8 +17,9 @@ typedef struct SambaPrinter {
   void (*attribute)(void *printer, MlirAttribute attribute); /* in MLIR's own form */
 } SambaPrinter;
 
-/* The entries without the braces. */
-void sambaPrettyPrintEntries(const SambaPrinter *printer, MlirAttribute dictionary);
+/* The attributes of an operation in braces; nothing when there are none. A call prints its callee
+ * elsewhere. */
+void sambaPrettyPrintAttributes(const SambaPrinter *printer, MlirAttribute dictionary);
 /* `<"head", key = value>`; without the head when it is "". */
 void sambaPrettyPrintNamed(const SambaPrinter *printer, MlirStringRef head, MlirAttribute body);
 /* What MLIR's parser made of the plain form, made right: its arrays of integers become dense. */

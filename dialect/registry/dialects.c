@@ -40,11 +40,15 @@ enum {
   FOREIGN_COUNT = sizeof foreign / sizeof *foreign
 };
 
-void sambaRegisterDialects(MlirDialectRegistry registry) {
+void sambaRegisterMadeDialects(MlirDialectRegistry registry) {
   sambaInsertSamba(registry);
   sambaInsertRdu(registry);
   for (size_t i = 0; i < UPSTREAM_COUNT; ++i)
     mlirDialectHandleInsertDialect(upstream[i](), registry);
+}
+
+void sambaRegisterDialects(MlirDialectRegistry registry) {
+  sambaRegisterMadeDialects(registry);
   for (size_t i = 0; i < FOREIGN_COUNT; ++i)
     mlirDialectHandleInsertDialect(foreign[i](), registry);
 }

@@ -10,6 +10,8 @@ extern "C" {
 
 /* Inserts samba, rdu and the upstream dialects that our passes make into the registry. */
 void sambaRegisterDialects(MlirDialectRegistry registry);
+/* Of these, the ones of which our passes make operations. */
+void sambaRegisterMadeDialects(MlirDialectRegistry registry);
 /* Loads the same into a context, which may have others. */
 void sambaLoadDialects(MlirContext context);
 

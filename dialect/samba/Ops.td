@@ -84,7 +84,7 @@ def Samba_CallOp : Samba_StructureOp<"call", [DeclareOpInterfaceMethods<SymbolUs
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Samba_Tensor>:$inputs, Samba_Int:$id,
                    Samba_String:$type);
   let results = (outs Variadic<Samba_Tensor>:$outputs);
-  let assemblyFormat = "$callee `(` $inputs `)` custom<CallAttributes>(attr-dict) `:` "
+  let assemblyFormat = "$callee `(` $inputs `)` custom<PrettyAttributes>(attr-dict) `:` "
                        "functional-type($inputs, $outputs)";
   let extraClassDefinition = !strconcat(sambaVerify, [{
     LogicalResult $cppClass::verifySymbolUses(SymbolTableCollection &symbols) {

@@ -38,6 +38,9 @@ SambaStatus sambaModelImportOnnx(MlirContext context, const char *path,
 static SambaStatus loadFile(MlirContext context, const char *path,
                             const SambaCompileOptions *options, SambaText *record,
                             MlirModule *out_module) {
+  if (endsWith(path, ".onnx") && options->entry)
+    return sambaStatusMake(SAMBA_INVALID, "%s: --entry is for MLIR; an ONNX model is one graph",
+                           path);
   if (endsWith(path, ".onnx"))
     return sambaModelImportOnnx(context, path, options, keepRecord, record, out_module);
   if (!endsWith(path, ".mlir") && !endsWith(path, ".mlirbc"))
@@ -92,7 +95,8 @@ static void setNotes(const SambaCompileOptions *from, SambaArena *arena, SambaMo
 
 static SambaModuleOptions moduleOptions(const SambaModel *model, const SambaCompileOptions *from,
                                         SambaArena *arena) {
-  SambaModuleOptions to = {.pipeline = {.target = from->target,
+  SambaModuleOptions to = {.pipeline = {.entry = from->entry,
+                                        .target = from->target,
                                         .opt = from->opt,
                                         .mapping = from->mapping,
                                         .precision = from->precision,

@@ -2,11 +2,11 @@
 #include "dialect/bridge/work.h"
 #include "dialect/rdu/machine_file.h"
 #include "pipeline/compile.h"
+#include "pipeline/register.h"
 #include "support/file/atomic_file.h"
 #include "support/text/command_line.h"
 #include "support/text/text.h"
 #include "tools/libsamba/model.h"
-#include "tools/samba-compile/mlir_flags.h"
 
 #include "mlir-c/Diagnostics.h"
 
@@ -16,7 +16,7 @@
 
 typedef struct {
   const char *output, *data_folder, *target, *mapping, *precision, *rules, *decisions,
-      *dump_decisions, *dump, *print_machine, *loss, *optimizer, *freeze;
+      *dump_decisions, *dump, *print_machine, *loss, *optimizer, *freeze, *entry;
   SambaStrings shapes, binds;
   bool o0, o1, o3, inference, training, accumulate, io_host_memory, explain, external_weights;
 } Options;
@@ -95,7 +95,8 @@ static SambaStatus compileModel(MlirContext context, const Options *request, con
   const char *level = request->o0 ? "o0" : NULL;
   if (request->o3)
     level = "o3";
-  SambaCompileOptions options = {.target = request->target,
+  SambaCompileOptions options = {.entry = request->entry,
+                                 .target = request->target,
                                  .opt = level,
                                  .mapping = request->mapping,
                                  .precision = request->precision,
@@ -204,6 +205,8 @@ int main(int argc, char **argv) {
        "shape of a graph input with dynamic dimensions"},
       {"--bind", SAMBA_OPTION_STRINGS, &request.binds, "NAME=FILE",
        "that graph input is a constant known at compile time (.npy or .pb)"},
+      {"--entry", SAMBA_OPTION_STRING, &request.entry, "NAME",
+       "the function of an MLIR module that is compiled (default: every public one)"},
       {"-O0", SAMBA_OPTION_FLAG, &request.o0, NULL, "every operator its own section"},
       {"-O1", SAMBA_OPTION_FLAG, &request.o1, NULL, "fuse operators greedily (default)"},
       {"-O3", SAMBA_OPTION_FLAG, &request.o3, NULL, "refused: search is not in this version"},

@@ -1,5 +1,5 @@
-// samba-opt: mlir-opt with Samba's dialects, passes and the pipeline samba-to-rdu, beside all of
-// upstream's.
+// samba-opt, samba-lsp-server and samba-reduce: MLIR's tools with Samba's dialects, passes and the
+// pipeline samba-to-rdu, beside all of upstream's. SAMBA_TOOL is the name of the one that is built.
 #include "dialect/bridge/work.h"
 #include "dialect/registry/dialects.h"
 #include "pipeline/register.h"
@@ -7,17 +7,27 @@
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
 
 int main(int argc, char **argv) {
+  llvm::StringRef tool = SAMBA_TOOL;
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
   sambaRegisterDialects(wrap(&registry));
   mlir::registerAllPasses();
   sambaRegisterPasses();
-  if (sambaAnswerVersion(argc, argv, "samba-opt"))
+  if (sambaAnswerVersion(argc, argv, SAMBA_TOOL))
     return 0;
+  if (tool == "samba-lsp-server")
+    return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
+  mlir::MLIRContext context(registry);
+  if (tool == "samba-reduce")
+    return mlir::failed(mlir::mlirReduceMain(argc, argv, context));
   auto result = mlir::MlirOptMain(argc, argv, "Samba's optimizer driver\n", registry);
   if (sambaWorkIsAskedFor(argc, argv))
     sambaWorkPrint(stderr);

@@ -3,20 +3,8 @@
 #include "dialect/samba/ops/samba_hooks.h"
 
 #include "mlir/CAPI/Rewrite.h"
-
-namespace samba {
-
-// A call prints its callee in front of its attributes.
-static ParseResult parseCallAttributes(OpAsmParser &parser, NamedAttrList &attributes) {
-  return parsePrettyAttributes(parser, attributes);
-}
-static void printCallAttributes(OpAsmPrinter &printer, Operation *op, DictionaryAttr attributes) {
-  NamedAttrList shown(attributes);
-  shown.erase("callee");
-  printPrettyAttributes(printer, op, shown.getDictionary(attributes.getContext()));
-}
-
-} // namespace samba
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Transforms/InliningUtils.h"
 
 #include "dialect/samba/classes.inc"
 
@@ -24,8 +12,15 @@ static void printCallAttributes(OpAsmPrinter &printer, Operation *op, Dictionary
 
 namespace samba {
 
+// Every operation may stand in any graph.
+struct Inlining : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const override { return true; }
+};
+
 void SambaDialect::initialize() {
   addInterface<HooksInterface>(sambaHooks);
+  addInterfaces<Inlining>();
 #include "dialect/samba/add_classes.inc"
 }
 
@@ -43,4 +38,5 @@ void SambaDialect::getCanonicalizationPatterns(RewritePatternSet &set) const {
 
 void sambaInsertSamba(MlirDialectRegistry registry) {
   unwrap(registry)->insert<samba::SambaDialect>();
+  mlir::func::registerInlinerExtension(*unwrap(registry));
 }

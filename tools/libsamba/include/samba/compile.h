@@ -37,6 +37,8 @@ typedef struct SambaCompileOptions {
   const char *optimizer; /* "sgd,lr=0.1" */
   const char *freeze;    /* weights, separated by commas */
 
+  const char *entry; /* MLIR: the function that is compiled; NULL: every public one */
+
   bool io_host_memory; /* inputs and outputs of the graph lie in the host's memory */
 
   /* ONNX models: "NAME=1x3x8" for inputs with dynamic dimensions, "NAME=FILE" for inputs that are
