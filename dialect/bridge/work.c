@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { mostRows = 64 };
@@ -71,10 +72,13 @@ void sambaWorkPrint(FILE *out) {
   }
 }
 
-bool sambaWorkIsAskedFor(int argc, char *const *argv) {
+static void printAtEnd(void) { sambaWorkPrint(stderr); }
+
+void sambaWorkPrintIfAskedFor(int argc, char *const *argv) {
+  bool asked = false;
   for (int i = 1; i < argc; ++i)
-    if (strcmp(argv[i], "-mlir-pass-statistics") == 0 ||
-        strcmp(argv[i], "--mlir-pass-statistics") == 0)
-      return true;
-  return false;
+    asked |= strcmp(argv[i], "-mlir-pass-statistics") == 0 ||
+             strcmp(argv[i], "--mlir-pass-statistics") == 0;
+  if (asked)
+    atexit(printAtEnd);
 }

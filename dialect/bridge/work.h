@@ -29,8 +29,9 @@ void sambaWorkStartPass(const char *name);
  * MLIR's report of pass statistics. That report itself stays empty, because Debian builds LLVM
  * without statistics. */
 void sambaWorkPrint(FILE *out);
-/* Whether --mlir-pass-statistics stands among the arguments of a program. */
-bool sambaWorkIsAskedFor(int argc, char *const *argv);
+/* Prints them to standard error when the program ends, if --mlir-pass-statistics stands among its
+ * arguments. */
+void sambaWorkPrintIfAskedFor(int argc, char *const *argv);
 
 #ifdef __cplusplus
 }

@@ -251,13 +251,10 @@ int main(int argc, char **argv) {
                           .options = table,
                           .more = mlirFlags};
   const char **flags = sambaAllocate(sambaArraySize((size_t)argc + 1, sizeof *flags));
-  bool statistics = sambaWorkIsAskedFor(argc, argv);
 
+  sambaWorkPrintIfAskedFor(argc, argv);
   argc = takeMlirFlags(argc, argv, flags);
   int code = argc < 0 ? 1 : sambaReport(sambaToolAnswer(&tool, argc, argv, answer, &request));
-  if (statistics)
-    sambaWorkPrint(stderr);
-
   free(flags);
   sambaArrayFree(&request.shapes);
   sambaArrayFree(&request.binds);

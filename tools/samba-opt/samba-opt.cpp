@@ -23,13 +23,11 @@ int main(int argc, char **argv) {
   sambaRegisterPasses();
   if (sambaAnswerVersion(argc, argv, SAMBA_TOOL))
     return 0;
+  sambaWorkPrintIfAskedFor(argc, argv);
   if (tool == "samba-lsp-server")
     return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
   mlir::MLIRContext context(registry);
   if (tool == "samba-reduce")
     return mlir::failed(mlir::mlirReduceMain(argc, argv, context));
-  auto result = mlir::MlirOptMain(argc, argv, "Samba's optimizer driver\n", registry);
-  if (sambaWorkIsAskedFor(argc, argv))
-    sambaWorkPrint(stderr);
-  return mlir::asMainReturnCode(result);
+  return mlir::failed(mlir::MlirOptMain(argc, argv, "Samba's optimizer driver\n", registry));
 }
