@@ -30,7 +30,6 @@ def SettleGraphs : Pass<"samba-settle-graphs", "::mlir::ModuleOp"> {
     Insertions anywhere, slices and pads with computed values, in a general way that costs more than
     the patterns of samba-raise-linalg. Operations whose results nobody uses go.
   }];
-  let dependentDialects = ["::samba::SambaDialect"];
 }
 def ConvertSambaToLinalg : Pass<"convert-samba-to-linalg", "::samba::SectionOp"> {
   let summary = "One linalg operation per stage";

@@ -90,8 +90,6 @@ bool sambaParseMlirFlags(int argc, const char *const *argv) {
 }
 
 bool sambaApplyMlirFlags(MlirPassManager manager, void *) {
-  if (mlir::failed(mlir::applyPassManagerCLOptions(*unwrap(manager))))
-    return false;
   mlir::applyDefaultTimingPassManagerCLOptions(*unwrap(manager));
-  return true;
+  return mlir::succeeded(mlir::applyPassManagerCLOptions(*unwrap(manager)));
 }
