@@ -19,7 +19,7 @@ built = set()
 ELSEWHERE = set(
     "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell dropout1d dropout3d "
     "multi_head_attention_forward feature_dropout bernoulli normal uniform rand_like randn_like "
-    "randint_like Tensor.double Tensor.__matmul__ Tensor.__mod__ Tensor.__rdiv__ "
+    "randint_like Tensor.cuda Tensor.double Tensor.__matmul__ Tensor.__mod__ Tensor.__rdiv__ "
     "Tensor.__rmatmul__ Tensor.requires_grad_ resolve_conj resolve_neg rms_norm concatenate "
     "scaled_dot_product_attention Tensor.__rand__ Tensor.__ror__ Tensor.__rxor__ "
     "Tensor.type".split()

@@ -291,8 +291,18 @@ class PlaceTest(Case):
         outputs = self.ready(self.Sum(), (a, b))
         with self.assertRaisesRegex(ValueError, "unknown input 'other'.*a, b"):
             samba.session.run([samba.ones(2, name="other")], outputs)
-        with self.assertRaisesRegex(ValueError, "an input has no name"):
+        with self.assertRaisesRegex(ValueError, "an input has no name.*samba.from_torch_tensor"):
             samba.session.run([torch.ones(2)], outputs)
+
+    def test_inputs_of_another_kind(self):
+        a, b = samba.ones(2, name="a"), samba.ones(2, name="b")
+        outputs = self.ready(self.Sum(), (a, b))
+        with self.assertRaisesRegex(ValueError, r"\(1,\), but .* \(2,\); every run takes the batch"):
+            samba.session.run([samba.ones(1, name="a"), b], outputs)
+        with self.assertRaisesRegex(TypeError, "'a' must be a tensor, but is of type ndarray"):
+            samba.session.run({"a": a.numpy(), "b": b}, outputs)
+        with self.assertRaisesRegex(TypeError, "inputs: 'a' is a numpy array; give torch.from"):
+            self.compile(self.Sum(), (a.numpy(), b))
 
     def test_t027_names_are_unique(self):
         a, b = samba.ones(2, name="same"), samba.ones(2, name="same")

@@ -27,6 +27,8 @@ class DeviceTensors:
     def _checked(self, name, values):
         """A contiguous host tensor as the device wants it; ValueError when it does not fit."""
         symbol = self._symbol(name)
+        if not isinstance(values, torch.Tensor):
+            raise TypeError(f"'{name}' must be a tensor, but is of type {type(values).__name__}")
         if isinstance(values, SambaTensor) and values._host is not None:
             values = values._host
         with off():
@@ -34,6 +36,7 @@ class DeviceTensors:
             if shape != symbol["shape"]:
                 raise ValueError(
                     f"'{name}' is {shape}, but the PEF was compiled for {symbol['shape']}"
+                    + batch_hint(symbol, shape)
                 )
             wanted = DTYPES[symbol["dtype"]]
             if values.dtype != wanted:
@@ -245,6 +248,14 @@ def data_of(tensor):
 def values_of(tensor):
     """Values of a host tensor; a tensor without data makes them, and does not keep them."""
     return tensor.torch_tensor() if isinstance(tensor, SambaTensor) else tensor
+
+
+def batch_hint(symbol, shape):
+    """What to do with an input of another batch size, as the last batch of a data set often is."""
+    wanted = symbol["shape"]
+    if symbol["kind"] != "input" or not shape or shape[1:] != wanted[1:] or not wanted:
+        return ""
+    return "; every run takes the batch that was compiled (DataLoader: drop_last=True)"
 
 
 def converted(name, values, wanted):

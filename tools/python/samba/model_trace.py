@@ -65,6 +65,8 @@ def to_inputs(model, inputs):
             return type(value)(named(v, f"{name}_{i}") for i, v in enumerate(value))
         if isinstance(value, dict):
             return {k: named(v, k) for k, v in value.items()}
+        if type(value).__module__ == "numpy" and hasattr(value, "__array__"):
+            raise TypeError(f"inputs: '{name}' is a numpy array; give torch.from_numpy of it")
         return value
 
     args = [named(v, names[i] if i < len(names) else f"input{i}") for i, v in enumerate(args)]

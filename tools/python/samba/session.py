@@ -371,7 +371,8 @@ class SambaSession(DeviceTensors, LazyParameters, SessionExtras):
                 known = [n for n, s in self._symbols.items() if s["kind"] == "input"]
                 if not name:
                     raise ValueError(
-                        f"an input has no name (sn_name); the PEF has {', '.join(known)}"
+                        f"an input has no name (sn_name); the PEF has {', '.join(known)}; name it "
+                        "with samba.from_torch_tensor(tensor, name=NAME), or give {NAME: tensor}"
                     )
                 raise ValueError(unknown("input", name, known))
             result.append((name, self._checked(name, data_of(tensor))))

@@ -44,6 +44,11 @@ class Unsupported(NotImplementedError):
     """A function of torch that cannot be traced."""
 
 
+class Misplaced(Unsupported):
+    """A function that has no place in a model for the device: nothing is to be computed on the
+    host instead. The text says what to do."""
+
+
 class View:
     """What a traced tensor is of another one: how to read it, and how to write it back."""
 
@@ -515,7 +520,7 @@ class Tracer:
             return
         text = str(error.args[0])
         where = self.where()
-        if isinstance(error, Unsupported):
+        if isinstance(error, Unsupported) and not isinstance(error, Misplaced):
             text = (
                 f"{name}: {text} ({where}). Compute it on the host: end the model before it, and "
                 "give its result to a second model as an input"

@@ -12,7 +12,7 @@ from samba.functions.table import (
     promote,
     row,
 )
-from samba.tracing import Unsupported
+from samba.tracing import Misplaced, Unsupported
 
 # ---- Of one operand ----
 
@@ -645,7 +645,12 @@ for _name, _dtype in {
 
 @row("Tensor.double")
 def double(t, input, memory_format=None):
-    raise Unsupported("the device has no float64, so this")
+    raise Misplaced("the device has no float64; stay with .float()")
+
+
+@row("Tensor.cuda")
+def cuda(t, input, *args, **kwargs):
+    raise Misplaced("there is one device, on which the whole model runs; leave .cuda() out")
 
 
 @row("Tensor.to")
@@ -755,7 +760,9 @@ def no_value(name, function):
         file, line = user_place()
         place = f" ({file}:{line})" if file else ""
         raise RuntimeError(
-            f"no value while tracing: {name}{layer}; only the branch taken is kept{place}"
+            f"no value while tracing: {name}{layer}; only the branch taken is kept{place}. "
+            "torch.where chooses by values; what needs the values themselves belongs on the host, "
+            "before the model or after it"
         )
 
     return build
