@@ -90,6 +90,10 @@ class OptimTest(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, what):
                 make()
 
+    def test_sparse_updates_are_refused(self):
+        with self.assertRaisesRegex(NotImplementedError, "SparseAdamW is not supported.*use AdamW"):
+            optim.SparseAdamW(parameters())
+
     def test_misspelt_name_lists_what_exists(self):
         with self.assertRaisesRegex(AttributeError, "did you mean 'AdamW'.*SGD"):
             optim.AdmW

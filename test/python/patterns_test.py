@@ -235,6 +235,16 @@ class NamesTest(unittest.TestCase):
             self.assertEqual(samba.directives.recorded[-1][0], "sdpa_directives")
         self.assertEqual(utils.numeric.MAX_BF16_TRUNCATE_NORMAL_REL, 1 / 128)
 
+        with session._add_directives({"name": "block"}):
+            self.assertEqual(samba.directives.recorded[-1][1], ({"name": "block"},))
+
+    def test_addmm(self):
+        x, a, b = torch.randn(2, 4), torch.randn(2, 3), torch.randn(4, 3)
+        got = samba.addmm(x, a, b, beta=2, alpha=1, out=None, is_transposed=True)
+        self.assertTrue(torch.allclose(got, 2 * x + a @ b.t(), atol=1e-6))
+        with self.assertRaisesRegex(NotImplementedError, "addmm\\(out=...\\) is not supported"):
+            samba.addmm(x, a, b, out=x, is_transposed=True)
+
     def test_refused(self):
         with self.assertRaisesRegex(NotImplementedError, "groupby is not supported.*one_hot"):
             samba.groupby(torch.arange(4))

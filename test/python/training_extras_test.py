@@ -110,10 +110,11 @@ class MasterTest(unittest.TestCase):
             model, inputs, outputs, optimizer = self.trained(torch.bfloat16, {}, fp32_params=True)
             for step in range(6):
                 if stop and step == 3:
-                    session.to_cpu(model, optimizer)
-                    saved = copy.deepcopy(optimizer.state_dict())
+                    session.to_cpu(model)
+                    saved = copy.deepcopy(optimizer.cpu().state_dict())
                     optimizer.load_state_dict(saved)
-                    session.to_rdu(model, optimizer)
+                    session.to_rdu(model)
+                    optimizer.rdu()
                 session.run(inputs, outputs)
             ends.append(session.get_tensors_by_name(["body__weight__fp32", "body__weight"]))
         for one, other in zip(*ends):

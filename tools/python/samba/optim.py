@@ -9,7 +9,7 @@ import torch
 
 from samba.names import missing_attribute, refuse
 
-NAMES = ("SGD", "AdamW")
+NAMES = ("SGD", "AdamW", "SparseAdamW")
 
 
 def check(optimizer, name, value, below=None):
@@ -50,6 +50,24 @@ class DeviceOptimizer(torch.optim.Optimizer):
             "of type OPT: samba.session.run(..., section_types=['FWD', 'BCKWD', 'OPT']), or a "
             "whole run, which contains them"
         )
+
+    def cpu(self, inplace=False):
+        """Copies the state from the device to the host, where state_dict has it. Returns self."""
+        import samba
+
+        samba.session._read_state(self)
+        return self
+
+    def cpu_(self):
+        """The same."""
+        return self.cpu(inplace=True)
+
+    def rdu(self):
+        """Copies the state from the host to the device. Returns self."""
+        import samba
+
+        samba.session._write_state(self)
+        return self
 
     def load_state_dict(self, state_dict):
         """As torch's, but the states keep their types: of bfloat16 parameters some are f32."""
@@ -184,6 +202,11 @@ class AdamW(DeviceOptimizer):
         result["max_grad_norm"] = None if norm is None else float(norm)
         result["fp32_params"] = bool(group["fp32_params"])
         return result
+
+
+def SparseAdamW(*args, **kwargs):
+    """Refused: NotImplementedError."""
+    refuse("SparseAdamW", "gradients of embeddings are dense on the device", "use AdamW")
 
 
 def optimizers_of(given):

@@ -157,6 +157,13 @@ class SessionExtras:
             tracer.trace.keep_precision(False)
 
     @staticmethod
+    def _add_directives(directives=None):
+        """Context manager: hints for a compiler, which are recorded and change nothing."""
+        from samba.directives import op_fusion
+
+        return op_fusion(directives)
+
+    @staticmethod
     def use_legacy_names(use):
         """False is how it is; True: NotImplementedError."""
         if use:

@@ -14,11 +14,13 @@ ADDED = ("addmm", "contiguous_backward", "groupby", "triu_fill") + stir.NAMES
 RENAMED = ("sigmoid", "tanh")  # torch.nn.functional warns that torch has them now
 
 
-def addmm(input, mat1, mat2, *, beta=1, alpha=1, is_transposed=False):
+def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None, is_transposed=False):
     """beta * input + alpha * (mat1 @ mat2); with is_transposed, mat2 is given transposed.
 
     mat1: (..., n, k); mat2: (k, m), or (m, k) when is_transposed; input: broadcast to
-    (..., n, m)."""
+    (..., n, m). out: NotImplementedError unless None."""
+    if out is not None:
+        refuse("addmm(out=...)", "the device makes its results", "use what the function returns")
     if mat1.dim() == 2:
         return torch.addmm(input, mat1, mat2.t() if is_transposed else mat2, beta=beta, alpha=alpha)
     weight = mat2 if is_transposed else mat2.t()
