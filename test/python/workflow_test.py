@@ -297,7 +297,9 @@ class PlaceTest(Case):
     def test_inputs_of_another_kind(self):
         a, b = samba.ones(2, name="a"), samba.ones(2, name="b")
         outputs = self.ready(self.Sum(), (a, b))
-        with self.assertRaisesRegex(ValueError, r"\(1,\), but .* \(2,\); every run takes the batch"):
+        with self.assertRaisesRegex(
+            ValueError, r"\(1,\), but .* \(2,\); every run takes the batch"
+        ):
             samba.session.run([samba.ones(1, name="a"), b], outputs)
         with self.assertRaisesRegex(TypeError, "'a' must be a tensor, but is of type ndarray"):
             samba.session.run({"a": a.numpy(), "b": b}, outputs)

@@ -182,6 +182,42 @@ class DeviceTensors:
                     if symbol in self._symbols:
                         yield parameter, symbol, key
 
+    def _traced_tensors(self):
+        """Inputs, weights, buffers and outputs of the traced model."""
+        return list(self._tensors.values())
+
+    @property
+    def optim_dict(self):
+        """The optimizers' state by the names on the device. A tensor has the values that the host
+        has of it, else zeros; rdu() sends them."""
+        found = {}
+        for name, symbol in self._symbols.items():
+            if symbol["kind"] == "optimizer_state":
+                found[name] = SambaTensor(
+                    shape=symbol["shape"],
+                    dtype=DTYPES[symbol["dtype"]],
+                    name=name,
+                    materializer=zeros_of,
+                )
+        for optimizer in self._optimizers:
+            for parameter, name, key in self._state_of(optimizer):
+                values = optimizer.state.get(parameter, {}).get(key)
+                if values is not None:
+                    found[name] = SambaTensor(plain(values), name=name)
+        return found
+
+    def _adopt(self, parameters):
+        """Parameters of a model that was converted after the trace take the places of those that
+        were traced without data."""
+        for parameter in parameters:
+            old = self._tensors.get(parameter._name)
+            if old is None or old is parameter or getattr(old, "has_data", True):
+                continue
+            with off():
+                same = old.shape == parameter.shape and old.dtype == parameter.dtype
+            if same and old._materializer is None:
+                self._tensors[parameter._name] = parameter
+
     def _steps(self):
         """Symbols that count steps of optimizers."""
         return [
@@ -248,6 +284,12 @@ def data_of(tensor):
 def values_of(tensor):
     """Values of a host tensor; a tensor without data makes them, and does not keep them."""
     return tensor.torch_tensor() if isinstance(tensor, SambaTensor) else tensor
+
+
+def zeros_of(tensor):
+    """A materializer."""
+    with off():
+        return torch.zeros(tuple(tensor.shape), dtype=tensor.dtype)
 
 
 def batch_hint(symbol, shape):

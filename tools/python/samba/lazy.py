@@ -16,6 +16,11 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from samba import _samba
+from samba.lazy_random import (  # noqa: F401: programs import them from here
+    MultithreadedRNG,
+    RNGProvider,
+    RNGProviderFactory,
+)
 
 ROUNDINGS = ("nearest_even", "truncation")
 DTYPES = {torch.float32: "f32", torch.bfloat16: "bf16", torch.float16: "f16"}

@@ -42,6 +42,9 @@ def from_torch_model_(model, parent_module_prefix=None):
         seen.add(id(parameter))
         convert(parameter, parameter_name(path, model, parent_module_prefix))
     make_buffers(model, parent_module_prefix)
+    import samba
+
+    samba.session._adopt(model.parameters())
     return model
 
 

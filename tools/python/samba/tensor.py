@@ -58,8 +58,9 @@ class SambaTensor(torch.Tensor):
     has no data.
 
     name: what the device calls it. region_name: its place in device memory, by default its own.
-    materializer: a function (shape, dtype, requires_grad) -> tensor that makes the values of a
-    tensor without data when the device or the host needs them. batch_dim, named_dims: no effect.
+    materializer: a function that makes the values of a tensor without data when the device or the
+    host needs them: of (shape, dtype, requires_grad), of the tensor, or of the tensor and a
+    generator, which is None. batch_dim, named_dims: no effect.
     TypeError: torch_tensor together with shape or dtype, or neither. NotImplementedError:
     sized_dims, is_complex."""
 
@@ -196,8 +197,9 @@ class SambaTensor(torch.Tensor):
                 f"tensor '{self._name}' has no data and no materializer; give it one: "
                 "tensor.materializer = function"
             )
-        if wants_tensor(function):
-            values = function(self, None)
+        count = arguments_of(function)
+        if count in (1, 2):
+            values = function(*(self, None)[:count])
         else:
             values = function(shape, dtype, requires_grad)
         values = plain(values).detach()
@@ -411,14 +413,16 @@ def set_names(tensor, name, region_name, materializer=None):
     return tensor
 
 
-def wants_tensor(function):
-    """Does a materializer take (tensor, generator) in place of (shape, dtype, requires_grad)?"""
+def arguments_of(function):
+    """How many arguments a materializer takes: 1 or 2, (tensor) or (tensor, generator); 3 (shape,
+    dtype, requires_grad) in all other cases."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        return False
+        return 3
     positional = [p for p in parameters if p.kind <= p.POSITIONAL_OR_KEYWORD]
-    return len(positional) == 2 and not any(p.kind == p.VAR_POSITIONAL for p in parameters)
+    several = any(p.kind == p.VAR_POSITIONAL for p in parameters)
+    return len(positional) if len(positional) in (1, 2) and not several else 3
 
 
 # ---- Computing on the host ----

@@ -25,7 +25,7 @@ NAMES = (
     "trace_multigraph",
     "weight_norm_",
 )
-MODULES = ("argparser", "benchmark_acc", "common", "dataset", "numeric", "pef_utils")
+MODULES = ("argparser", "benchmark_acc", "checkpoint", "common", "dataset", "numeric", "pef_utils")
 __all__ = list(NAMES)
 
 
