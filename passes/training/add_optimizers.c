@@ -64,7 +64,8 @@ static MlirValue build(Step *step, MlirOperation before, const char *phase, cons
   intptr_t count = attribute_count;
   if (step->failed)
     return (MlirValue){NULL};
-  memcpy(all, attributes, (size_t)attribute_count * sizeof *all);
+  if (attribute_count)
+    memcpy(all, attributes, (size_t)attribute_count * sizeof *all);
   all[count++] =
       sambaNamedAttribute(step->context, SAMBA_PHASE_ATTRIBUTE, text(step, sambaStringRef(phase)));
   if (strcmp(phase, "GRADNORM") == 0) /* a sum of squares needs f32 in every precision */

@@ -76,33 +76,38 @@ static bool readHostDType(PyObject *object, SambaDType *out_dtype) {
   return name && !status;
 }
 
-/* Tensor(context, dtype, shape, data): a copy of row-major data */
+/* The memory of a tensor is no longer needed by the library. */
+static void releaseOwner(void *owner) {
+  PyGILState_STATE state = PyGILState_Ensure();
+  Py_DECREF((PyObject *)owner);
+  PyGILState_Release(state);
+}
+
+/* Tensor(context, dtype, shape, data, owner): over row-major data, which the owner keeps */
 static PyObject *makeTensor(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
-  static char *names[] = {"context", "dtype", "shape", "data", NULL};
+  static char *names[] = {"context", "dtype", "shape", "data", "owner", NULL};
   SambaContextObject *context;
-  PyObject *dtype_name, *shape;
+  PyObject *dtype, *shape, *owner;
   unsigned long long data;
-  SambaDType dtype;
   int64_t dims[SAMBA_TENSOR_MAX_RANK];
+  SambaBufferView view = {.dims = dims};
   size_t rank;
   (void)type;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O!OOK", names, &sambaContextType, &context,
-                                   &dtype_name, &shape, &data) ||
-      !readHostDType(dtype_name, &dtype) ||
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O!OOKO", names, &sambaContextType,
+                                   &context, &dtype, &shape, &data, &owner) ||
+      !readHostDType(dtype, &view.dtype) ||
       !sambaReadInts(shape, "the shape", SAMBA_TENSOR_MAX_RANK, dims, &rank))
     return NULL;
 
+  /* Without elements there is no address, but there are data. */
+  static char nothing;
+  view.data = data ? (void *)(uintptr_t)data : &nothing;
+  view.rank = (uint32_t)rank;
   SambaTensor *tensor;
+  Py_INCREF(owner);
   SambaStatus status =
-      sambaTensorCreateUninitialized(dtype, (uint32_t)rank, dims, (SambaStringRef){0}, &tensor);
-  if (status)
-    return sambaRaise(status);
-  status = sambaTensorWriteData(tensor, (const void *)(uintptr_t)data,
-                                sambaTensorGetNumBytes(tensor), true);
-  if (!status)
-    return wrap(context, tensor);
-  sambaTensorRelease(tensor);
-  return sambaRaise(status);
+      sambaTensorCreateFromBufferOwned(&view, releaseOwner, owner, (SambaStringRef){0}, &tensor);
+  return status ? sambaRaise(status) : wrap(context, tensor);
 }
 
 static void freeTensor(PyObject *object) {
@@ -390,15 +395,16 @@ static PyMethodDef tensorMethods[] = {
     {"shards", getShards, METH_NOARGS, "the parts, each on its device"},
     {0}};
 
-PyTypeObject sambaTensorType = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "_samba.Tensor",
-                                .tp_basicsize = sizeof(SambaTensorObject),
-                                .tp_flags = Py_TPFLAGS_DEFAULT,
-                                .tp_doc = "Tensor(context, dtype, shape, data): a lazy tensor with "
-                                          "a copy of the data.",
-                                .tp_new = makeTensor,
-                                .tp_dealloc = freeTensor,
-                                .tp_methods = tensorMethods,
-                                .tp_getset = tensorFields};
+PyTypeObject sambaTensorType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "_samba.Tensor",
+    .tp_basicsize = sizeof(SambaTensorObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_doc = "Tensor(context, dtype, shape, data, owner): a lazy tensor over "
+              "data that the owner keeps.",
+    .tp_new = makeTensor,
+    .tp_dealloc = freeTensor,
+    .tp_methods = tensorMethods,
+    .tp_getset = tensorFields};
 
 /* ---- Schedules ---- */
 

@@ -23,11 +23,12 @@ def context():
 
 
 def lazy_value(data):
-    """The lazy tensor of libsamba with a copy of the data of a torch tensor."""
+    """The lazy tensor of libsamba over the memory of a torch tensor."""
     if data.dtype not in NAMES:
         raise TypeError(f"{data.dtype} is no type of a samba.Tensor")
     data = data.detach().contiguous()
-    return _samba.Tensor(context(), NAMES[data.dtype], tuple(data.shape), data.data_ptr())
+    name, shape, address = NAMES[data.dtype], tuple(data.shape), data.data_ptr()
+    return _samba.Tensor(context(), name, shape, address, data)
 
 
 class LazyTrace:
@@ -36,10 +37,6 @@ class LazyTrace:
     @staticmethod
     def call(operator, values, attributes=None):
         return _samba.call(context(), operator, tuple(values), attributes)
-
-    @staticmethod
-    def constant(dtype, shape, data):
-        return _samba.Tensor(context(), dtype, shape, data)
 
     @staticmethod
     def scalar(dtype, number, shape=()):
@@ -71,7 +68,11 @@ class LazyTracer(tracing.Tracer):
         return LazyTrace
 
     def new_argument(self, tensor):
-        return self.constant(plain(tensor).detach())
+        return self.constant(plain(tensor))
+
+    def constant(self, data):
+        with tracing.off():
+            return lazy_value(data.float() if data.dtype == torch.float64 else data)
 
     def enter(self, leaf):
         """The traced tensor that stands for a lazy one among the arguments."""

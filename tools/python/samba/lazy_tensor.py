@@ -71,7 +71,8 @@ class Tensor:
     """A tensor whose values are computed when they are asked for.
 
     data: a number, a (nested) list, a NumPy array, a torch tensor, bytes or another Tensor; given
-        numbers become int32 or float32 unless dtype says otherwise. They are copied.
+        numbers become int32 or float32 unless dtype says otherwise. Memory of arrays and torch
+        tensors is shared where type and layout fit, and assign() writes into it.
     dtype: a torch.dtype. device: a name, default 'RDU'. requires_grad: None: no."""
 
     __slots__ = ("_value", "__weakref__")
