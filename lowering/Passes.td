@@ -37,11 +37,21 @@ def ConvertSambaToLinalg : Pass<"convert-samba-to-linalg", "::samba::SectionOp">
 def ConvertSambaGraphsToLinalg : Pass<"convert-samba-graphs-to-linalg", "::mlir::ModuleOp"> {
   let summary = "Whole graphs as linalg: the exit to other compilers";
   let description = [{
-    Every function of samba operations becomes linalg, tensor, arith and math alone: views are
-    copies, gathers `tensor.extract`. Composite operators are decomposed before
-    (`samba-decompose-composites`). Attributes `samba.*` are dropped, and with them names and the
-    data of weights: arguments stay in their order.
+    Every function of samba operations becomes linalg, tensor, arith and math alone; gathers are
+    `tensor.extract`. Composite operators are decomposed before (`samba-decompose-composites`).
+    Arguments with data stay arguments, in their order, or become constants or globals; data in
+    files are read from `folder` and must lie in `data-folder`. Attributes of Samba are dropped;
+    names of arguments stay as their locations.
   }];
+  let options = [
+    Option<"weights", "weights", "std::string", "\"arguments\"",
+           "arguments, constants (arith.constant) or globals (ml_program.global)">,
+    Option<"attributes", "attributes", "std::string", "\"false\"",
+           "true: attributes of Samba stay (names, kinds, where data lie, what a stage was)">,
+    Option<"folder", "folder", "std::string", "\"\"",
+           "that paths of data are relative to; empty: the current folder">,
+    Option<"data_folder", "data-folder", "std::string", "\"\"",
+           "that data must lie in; empty: the same">];
 }
 def RaiseLinalg : Pass<"samba-raise-linalg", "::mlir::ModuleOp"> {
   let summary = "Structured operations that are operators of samba become them";

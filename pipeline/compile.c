@@ -120,6 +120,11 @@ static SambaStatus runPasses(MlirOperation module, const SambaModuleOptions *opt
   return status;
 }
 
+SambaStatus sambaModuleRunPasses(MlirModule module, const char *passes) {
+  const SambaModuleOptions plain = {0};
+  return runPasses(mlirModuleGetOperation(module), &plain, passes);
+}
+
 /* "; layers a, b", or "" for an image without layers. */
 static const char *describeLayers(const SambaPefImage *image, SambaArena *arena) {
   SambaStringRef *layers;

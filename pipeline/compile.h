@@ -56,6 +56,9 @@ SambaStatus sambaModuleParseFile(MlirContext context, const char *path, MlirModu
 /* The same from memory: text or bytecode. */
 SambaStatus sambaModuleParse(MlirContext context, SambaStringRef text, MlirModule *out_module);
 
+/* Runs passes on the module, in MLIR's form: "canonicalize,cse". */
+SambaStatus sambaModuleRunPasses(MlirModule module, const char *passes);
+
 /* How often sections that could not be placed or routed are made again, in one compilation. */
 enum { SAMBA_COMPILE_ATTEMPTS = 32 };
 

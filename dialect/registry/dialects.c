@@ -24,17 +24,22 @@
 
 typedef MlirDialectHandle (*GetHandle)(void);
 /* Those that our passes make. */
-static const GetHandle upstream[] = {mlirGetDialectHandle__arith__, mlirGetDialectHandle__func__,
-                                     mlirGetDialectHandle__linalg__, mlirGetDialectHandle__math__,
-                                     mlirGetDialectHandle__tensor__};
+static const GetHandle upstream[] = {
+    mlirGetDialectHandle__arith__,  mlirGetDialectHandle__func__,
+    mlirGetDialectHandle__linalg__, mlirGetDialectHandle__math__,
+    mlirGetDialectHandle__tensor__, mlirGetDialectHandle__ml_program__};
 /* Those that modules of other compilers may hold: read, or refused by name. */
-static const GetHandle foreign[] = {
-    mlirGetDialectHandle__affine__, mlirGetDialectHandle__bufferization__,
-    mlirGetDialectHandle__cf__,     mlirGetDialectHandle__complex__,
-    mlirGetDialectHandle__memref__, mlirGetDialectHandle__ml_program__,
-    mlirGetDialectHandle__quant__,  mlirGetDialectHandle__scf__,
-    mlirGetDialectHandle__shape__,  mlirGetDialectHandle__sparse_tensor__,
-    mlirGetDialectHandle__tosa__,   mlirGetDialectHandle__vector__};
+static const GetHandle foreign[] = {mlirGetDialectHandle__affine__,
+                                    mlirGetDialectHandle__bufferization__,
+                                    mlirGetDialectHandle__cf__,
+                                    mlirGetDialectHandle__complex__,
+                                    mlirGetDialectHandle__memref__,
+                                    mlirGetDialectHandle__quant__,
+                                    mlirGetDialectHandle__scf__,
+                                    mlirGetDialectHandle__shape__,
+                                    mlirGetDialectHandle__sparse_tensor__,
+                                    mlirGetDialectHandle__tosa__,
+                                    mlirGetDialectHandle__vector__};
 enum {
   UPSTREAM_COUNT = sizeof upstream / sizeof *upstream,
   FOREIGN_COUNT = sizeof foreign / sizeof *foreign

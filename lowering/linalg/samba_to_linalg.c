@@ -1,5 +1,6 @@
 /* convert-samba-to-linalg: the operator table's stages of every operator in a section, as linalg;
- * views stay. convert-samba-graphs-to-linalg: whole graphs, the exit to other compilers. */
+ * views stay. For whole graphs see graphs_to_linalg.c. */
+#include "lowering/linalg/samba_to_linalg.h"
 #include "dialect/bridge/build_operation.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
@@ -131,8 +132,7 @@ static void eraseUnusedConstants(MlirOperation section) {
   }
 }
 
-/* Every operator of a block; views only when `whole`. */
-static bool convertOperators(MlirOperation function, bool whole) {
+bool sambaOperatorsToLinalg(MlirOperation function, bool whole) {
   MlirOperation next;
   bool fine = true;
 
@@ -153,97 +153,6 @@ static bool convertOperators(MlirOperation function, bool whole) {
   return fine;
 }
 
-bool sambaConvertSambaToLinalg(MlirOperation section) { return convertOperators(section, false); }
-
-/*===-- Whole graphs --------------------------------------------------------------------------===*/
-
-static MlirAttribute integers(MlirContext context, uint32_t first, uint32_t count) {
-  MlirAttribute numbers[SAMBA_MAX_RANK];
-  for (uint32_t i = 0; i < count; ++i)
-    numbers[i] = mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), first + i);
-  return mlirArrayAttrGet(context, count, numbers);
-}
-
-/* tensor.collapse_shape or tensor.expand_shape between a flat tensor (rank 0 when `scalar`) and one
- * of `rank`. */
-static MlirValue emitShape(MlirOperation before, const char *name, MlirValue source,
-                           const SambaTensorType *type, uint32_t rank, bool scalar) {
-  MlirContext context = mlirOperationGetContext(before);
-  MlirAttribute group = integers(context, 0, rank);
-  MlirType result = sambaTensorTypeToMlir(context, type);
-  MlirNamedAttribute attributes[] = {
-      sambaNamedAttribute(context, "reassociation",
-                          mlirArrayAttrGet(context, scalar ? 0 : 1, &group)),
-      sambaNamedAttribute(context, "static_output_shape",
-                          mlirDenseI64ArrayGet(context, type->rank, type->dims))};
-  SambaOperationParts parts = {.name = name,
-                               .location = mlirOperationGetLocation(before),
-                               .operand_count = 1,
-                               .operands = &source,
-                               .result_count = 1,
-                               .results = &result,
-                               .attribute_count = strcmp(name, "tensor.expand_shape") == 0 ? 2 : 1,
-                               .attributes = attributes};
-  return mlirOperationGetResult(
-      sambaBuildOperationIn(mlirOperationGetBlock(before), before, &parts), 0);
-}
-
-/* A reshape goes by way of the flat tensor. */
-static bool convertReshape(MlirOperation operation) {
-  SambaTensorType from, to, flat;
-  MlirValue value = mlirOperationGetOperand(operation, 0);
-  SambaStatus status = sambaTensorTypeFromMlir(mlirValueGetType(value), &from);
-
-  if (!status)
-    status = sambaTensorTypeFromMlir(mlirValueGetType(mlirOperationGetResult(operation, 0)), &to);
-  if (status)
-    return sambaEmitOpStatus(operation, status);
-  flat = (SambaTensorType){.dtype = from.dtype, .rank = from.rank && to.rank ? 1 : 0, .dims = {1}};
-  for (uint32_t axis = 0; axis < from.rank; ++axis)
-    flat.dims[0] *= from.dims[axis];
-  if (from.rank > flat.rank)
-    value = emitShape(operation, "tensor.collapse_shape", value, &flat, from.rank, !flat.rank);
-  if (to.rank > flat.rank)
-    value = emitShape(operation, "tensor.expand_shape", value, &to, to.rank, !flat.rank);
-  mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(operation, 0), value);
-  mlirOperationDestroy(operation);
-
-  return true;
-}
-
-static bool convertRest(MlirOperation function) {
-  MlirOperation next;
-  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(function));
-       !mlirOperationIsNull(operation); operation = next) {
-    next = mlirOperationGetNextInBlock(operation);
-    if (sambaOperationIs(operation, "samba.constant")) {
-      MlirAttribute value = sambaOperationAttribute(operation, "value");
-      MlirValue constant = sambaBuildConstant(mlirOperationGetBlock(operation), operation,
-                                              mlirOperationGetLocation(operation), value);
-      mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(operation, 0), constant);
-      mlirOperationDestroy(operation);
-    } else if (sambaOperationIs(operation, "samba.reshape")) {
-      if (!convertReshape(operation))
-        return false;
-    } else if (sambaOperatorNameOf(operation).size) {
-      return sambaEmitOpError(operation, "has no linalg form");
-    }
-  }
-
-  mlirOperationRemoveAttributeByName(function, sambaMlirString("arg_attrs"));
-  mlirOperationRemoveAttributeByName(function, sambaMlirString("res_attrs"));
-  mlirOperationRemoveDiscardableAttributeByName(function, sambaMlirString(SAMBA_GRAPH_ATTRIBUTE));
-  return true;
-}
-
-bool sambaConvertSambaGraphsToLinalg(MlirOperation module) {
-  if (!sambaModuleCheckGraphs(module))
-    return false;
-  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
-       !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
-    if (sambaOperationIsGraph(operation) &&
-        !(convertOperators(operation, true) && convertRest(operation)))
-      return false;
-  mlirOperationRemoveDiscardableAttributeByName(module, sambaMlirString(SAMBA_GRAPHS_ATTRIBUTE));
-  return true;
+bool sambaConvertSambaToLinalg(MlirOperation section) {
+  return sambaOperatorsToLinalg(section, false);
 }

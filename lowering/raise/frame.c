@@ -311,73 +311,90 @@ bool sambaFrameDimensions(const SambaNest *nest, uint32_t scalar, uint32_t *out_
 
 /*===-- Scalars as tensors --------------------------------------------------------------------===*/
 
-/* Rows of an operand that data choose: samba.take, with the dimensions that both have in front. */
-static bool evaluateTake(const SambaNest *nest, SambaExpansion *expansion,
-                         const SambaScalar *extract, const SambaAxisMap *axes, uint32_t axis,
-                         uint32_t data, const SambaFrame *frame, uint32_t *out_value) {
-  const SambaNestOperand *operand = &nest->operands[extract->operand];
-  SambaFrame own = {0}, indices = {0}, sorted = {0}, result = {0};
-  uint32_t mask, others = 0, value, chosen;
+/* An operand of which data choose places along one axis. */
+typedef struct Take {
+  const SambaNestOperand *operand;
+  uint32_t axis, data, mask; /* the chosen axis, the scalar, its dimensions */
+  SambaFrame own;            /* of the operand; the chosen axis is a unit */
+  uint32_t shared;           /* dimensions that both have */
+  int64_t order[SAMBA_MAX_RANK];
+  uint32_t batch, place; /* in that order: how many are shared, where the chosen axis is */
+} Take;
 
-  if (!sambaFrameDimensions(nest, data, &mask) || operand->is_splat || operand->is_undefined)
+static bool isShared(const Take *take, uint32_t a) {
+  return a != take->axis && take->own.dims[a] != SAMBA_NEST_UNIT &&
+         take->shared >> take->own.dims[a] & 1;
+}
+
+/* Sorts the operand's axes: those that the indices have too, the chosen one, the rest; without the
+ * first the order stays. */
+static bool sortTake(const SambaNest *nest, const SambaAxisMap *axes, Take *take) {
+  uint32_t others = 0, count = 0;
+  if (!sambaFrameDimensions(nest, take->data, &take->mask) || take->operand->is_splat ||
+      take->operand->is_undefined)
     return false;
-  for (uint32_t a = 0; a < extract->count; ++a) {
+  for (uint32_t a = 0; a < take->operand->type.rank; ++a) {
     bool plain;
     uint32_t dim = sambaNestAxisDimension(nest, &axes[a], &plain);
     int64_t size = dim == SAMBA_NEST_UNIT ? 1 : nest->extents[dim];
-    if (a != axis &&
-        (!plain || operand->type.dims[a] != size || (dim != SAMBA_NEST_UNIT && others >> dim & 1)))
+    sambaFrameAppend(&take->own, a == take->axis ? SAMBA_NEST_UNIT : dim);
+    if (a == take->axis)
+      continue;
+    if (!plain || take->operand->type.dims[a] != size ||
+        (dim != SAMBA_NEST_UNIT && others >> dim & 1))
       return false;
-    if (a != axis && dim != SAMBA_NEST_UNIT)
-      others |= 1u << dim;
-    sambaFrameAppend(&own, a == axis ? SAMBA_NEST_UNIT : dim);
+    others |= dim == SAMBA_NEST_UNIT ? 0 : 1u << dim;
   }
 
-  /* The operand's axes: those that the indices have too, the chosen one, the rest. */
-  uint32_t shared = mask & others;
-  int64_t order[SAMBA_MAX_RANK];
-  uint32_t count = 0;
-  for (uint32_t a = 0; a < own.rank; ++a)
-    if (a != axis && own.dims[a] != SAMBA_NEST_UNIT && shared >> own.dims[a] & 1)
-      order[count++] = a, sambaFrameAppend(&sorted, own.dims[a]);
-  uint32_t batch = count, place = shared ? batch : axis;
-  if (shared)
-    order[count++] = axis;
-  for (uint32_t a = 0; a < own.rank; ++a)
-    if ((a != axis || !shared) &&
-        !(own.dims[a] != SAMBA_NEST_UNIT && a != axis && shared >> own.dims[a] & 1))
-      order[count++] = a;
-  value = operand->value;
-  for (uint32_t a = 0; a < count; ++a)
-    if (order[a] != a) {
-      value = sambaExpandPermute(expansion, value, order);
-      break;
-    }
+  take->shared = take->mask & others;
+  for (uint32_t a = 0; a < take->own.rank; ++a)
+    if (isShared(take, a))
+      take->order[count++] = a;
+  take->batch = count;
+  take->place = take->shared ? count : take->axis;
+  if (take->shared)
+    take->order[count++] = take->axis;
+  for (uint32_t a = 0; a < take->own.rank; ++a)
+    if (!isShared(take, a) && (a != take->axis || !take->shared))
+      take->order[count++] = a;
+  return true;
+}
 
-  indices = sorted; /* of the indices: what is shared, then their own dimensions in frame order */
+/* samba.take or samba.embedding, with the dimensions that both have in front. */
+static bool evaluateTake(const SambaNest *nest, SambaExpansion *expansion, Take *take,
+                         const SambaFrame *frame, uint32_t *out_value) {
+  SambaFrame indices = {0}, result = {0};
+  uint32_t rank = take->own.rank, operands[2] = {take->operand->value, 0};
+  bool moves = false;
+  for (uint32_t a = 0; a < rank; ++a)
+    moves |= take->order[a] != a;
+  if (moves)
+    operands[0] = sambaExpandPermute(expansion, operands[0], take->order);
+
+  /* Of the indices: what is shared, then their own dimensions in the order of the frame. */
+  for (uint32_t a = 0; a < take->batch; ++a)
+    sambaFrameAppend(&indices, take->own.dims[take->order[a]]);
   for (uint32_t a = 0; a < frame->rank; ++a)
-    if (frame->dims[a] != SAMBA_NEST_UNIT && (mask & ~shared) >> frame->dims[a] & 1)
+    if (frame->dims[a] != SAMBA_NEST_UNIT && (take->mask & ~take->shared) >> frame->dims[a] & 1)
       sambaFrameAppend(&indices, frame->dims[a]);
   if (indices.rank > SAMBA_MAX_RANK ||
-      !sambaFrameEvaluate(nest, expansion, data, &indices, &chosen))
+      !sambaFrameEvaluate(nest, expansion, take->data, &indices, &operands[1]))
     return false;
-  chosen = sambaFrameFill(nest, expansion, chosen, &indices);
+  operands[1] = sambaFrameFill(nest, expansion, operands[1], &indices);
 
-  SambaAttribute attributes[] = {sambaIntAttribute("dim", place),
-                                 sambaIntAttribute("batch_dims", batch)};
-  bool embedding = place == 0 && batch == 0;
-  uint32_t operands[] = {value, chosen};
-  value = embedding ? sambaExpandCall(expansion, "embedding", 2, operands, 0, NULL)
-                    : sambaExpandCall(expansion, "take", 2, operands, 2, attributes);
+  SambaAttribute attributes[] = {sambaIntAttribute("dim", take->place),
+                                 sambaIntAttribute("batch_dims", take->batch)};
+  bool embedding = take->place == 0 && take->batch == 0;
+  uint32_t value = sambaExpandCall(expansion, embedding ? "embedding" : "take", 2, operands,
+                                   embedding ? 0 : 2, attributes);
 
-  /* The result: what stood before the chosen axis, the indices' own dimensions, what stood behind.
-   */
-  for (uint32_t a = 0; a < place; ++a)
-    sambaFrameAppend(&result, own.dims[order[a]]);
-  for (uint32_t a = batch; a < indices.rank; ++a)
+  /* What stood before the chosen axis, the indices' own dimensions, what stood behind. */
+  for (uint32_t a = 0; a < take->place; ++a)
+    sambaFrameAppend(&result, take->own.dims[take->order[a]]);
+  for (uint32_t a = take->batch; a < indices.rank; ++a)
     sambaFrameAppend(&result, indices.dims[a]);
-  for (uint32_t a = place + 1; a < count; ++a)
-    sambaFrameAppend(&result, own.dims[order[a]]);
+  for (uint32_t a = take->place + 1; a < rank; ++a)
+    sambaFrameAppend(&result, take->own.dims[take->order[a]]);
   return sambaFrameMove(nest, expansion, value, &result, frame, out_value);
 }
 
@@ -391,8 +408,10 @@ static bool evaluateExtract(const SambaNest *nest, SambaExpansion *expansion,
 
   if (!placesOf(nest, extract, axes, &axis, &data))
     return false;
-  if (axis != extract->count)
-    return evaluateTake(nest, expansion, extract, axes, axis, data, frame, out_value);
+  if (axis != extract->count) {
+    Take take = {.operand = operand, .axis = axis, .data = data};
+    return sortTake(nest, axes, &take) && evaluateTake(nest, expansion, &take, frame, out_value);
+  }
   return !operand->is_splat && !operand->is_undefined &&
          sambaFrameOfOperand(nest, expansion, operand->value, &operand->type, axes, &own, &value) &&
          sambaFrameMove(nest, expansion, value, &own, frame, out_value);

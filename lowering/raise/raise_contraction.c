@@ -37,6 +37,19 @@ static void dropCasts(Contraction *contraction) {
     contraction->factors[i] = parts[i]->scalars[0];
 }
 
+/* What a dimension of the output is; NULL: of one element, or of neither factor, and then it is
+ * repeated at the end. */
+static SambaFrame *kindOf(Contraction *contraction, uint32_t dim) {
+  if (dim == SAMBA_NEST_UNIT)
+    return NULL;
+  bool left = contraction->masks[0] >> dim & 1, right = contraction->masks[1] >> dim & 1;
+  if (left && right)
+    return &contraction->batch;
+  if (left)
+    return &contraction->rows;
+  return right ? &contraction->columns : NULL;
+}
+
 static bool sortDimensions(Contraction *contraction) {
   const SambaNest *nest = contraction->nest;
   uint32_t both = contraction->masks[0] & contraction->masks[1];
@@ -58,14 +71,9 @@ static bool sortDimensions(Contraction *contraction) {
   for (uint32_t a = 0; a < contraction->output.rank; ++a) {
     uint32_t dim = contraction->output.dims[a];
     first &= dim == SAMBA_NEST_UNIT && a + 2 < contraction->output.rank;
-    if (first)
-      sambaFrameAppend(&contraction->batch, dim);
-    else if (dim != SAMBA_NEST_UNIT && /* what neither factor has is repeated at the end */
-             (contraction->masks[0] | contraction->masks[1]) >> dim & 1)
-      sambaFrameAppend(both >> dim & 1                    ? &contraction->batch
-                       : contraction->masks[0] >> dim & 1 ? &contraction->rows
-                                                          : &contraction->columns,
-                       dim);
+    SambaFrame *kind = first ? &contraction->batch : kindOf(contraction, dim);
+    if (kind)
+      sambaFrameAppend(kind, dim);
   }
 
   bool sums = false;

@@ -275,9 +275,9 @@ static bool sortChannels(Windowed *windowed, uint32_t weight_mask, Channels *out
 
   for (uint32_t d = 0; d < nest->dim_count; ++d) {
     bool in = mine >> d & 1, in_weight = weight_mask >> d & 1;
-    uint32_t *place = in && in_weight ? (nest->reduced[d] ? &out->input : &out->group)
-                      : in            ? &out->image
-                                      : &out->output;
+    uint32_t *place = in ? &out->image : &out->output;
+    if (in && in_weight)
+      place = nest->reduced[d] ? &out->input : &out->group;
     if (nest->extents[d] == 1 || spatial >> d & 1)
       continue;
     if ((!in && !in_weight) || (in != in_weight && nest->reduced[d]))

@@ -63,14 +63,17 @@ static bool isNeutral(const SambaReduceRow *row, SambaDType dtype, uint64_t bits
            (floating && bits == sambaDTypeBitsOfNumber(dtype, -0.0));
   if (row->booleans)
     return (bits & 1) == (strcmp(row->reduce, "amin") == 0);
-  if (strcmp(row->reduce, "prod") == 0)
+  if (strcmp(row->reduce, "prod") == 0) {
     number = 1;
-  else if (strcmp(row->reduce, "amax") == 0)
-    number = floating ? -INFINITY : is_signed ? -ldexp(1, width - 1) : 0;
-  else if (width == 64 && !floating) /* no double is the largest i64 */
+  } else if (strcmp(row->reduce, "amax") == 0) {
+    number = is_signed ? -ldexp(1, width - 1) : 0;
+    if (floating)
+      number = -INFINITY;
+  } else if (width == 64 && !floating) { /* no double is the largest i64 */
     return bits == INT64_MAX;
-  else
+  } else {
     number = floating ? INFINITY : ldexp(1, is_signed ? width - 1 : width) - 1;
+  }
   return bits == sambaDTypeBitsOfNumber(dtype, number);
 }
 

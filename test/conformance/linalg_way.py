@@ -151,19 +151,24 @@ def printed(text):
     return arrays
 
 
-def run_by_linalg(tools, folder, samba, arrays):
-    """The results of the graph in the file `samba`, in order; `arrays` has every argument."""
-    linalg, low = f"{folder}/linalg.mlir", f"{folder}/llvm.mlir"
-    with open(samba, encoding="utf-8") as file:
-        signature = signature_of(file.read())
-    run(["samba-opt", samba] + TO_LINALG + ["-o", linalg])
-    with open(linalg, encoding="utf-8") as file:
-        text = file.read().rstrip()
-    with open(linalg, "w", encoding="utf-8") as file:
+def run_module(tools, folder, linalg, signature, arrays):
+    """The results of the function in a module of linalg, in order: by stock mlir-opt and
+    mlir-runner."""
+    whole, low = f"{folder}/linalg.mlir", f"{folder}/llvm.mlir"
+    text = linalg.rstrip()
+    with open(whole, "w", encoding="utf-8") as file:
         file.write(text[: text.rindex("}")] + entry(signature, arrays) + "}\n")
-    run([f"{tools}/mlir-opt", linalg, "-o", low] + TO_LLVM)
+    run([f"{tools}/mlir-opt", whole, "-o", low] + TO_LLVM)
     libraries = ",".join(
         f"{tools}/../lib/lib{name}.so" for name in ("mlir_runner_utils", "mlir_c_runner_utils")
     )
     command = [f"{tools}/mlir-runner", low, "-e", "main", "-entry-point-result=void"]
     return printed(run(command + [f"-shared-libs={libraries}"]))
+
+
+def run_by_linalg(tools, folder, samba, arrays):
+    """The results of the graph in the file `samba`, in order; `arrays` has every argument."""
+    with open(samba, encoding="utf-8") as file:
+        signature = signature_of(file.read())
+    linalg = run(["samba-opt", samba] + TO_LINALG)
+    return run_module(tools, folder, linalg, signature, arrays)

@@ -1,5 +1,5 @@
-/* The translations of samba-translate: ONNX to the samba dialect, placed and routed rdu sections to
- * a PEF. */
+/* The translations of samba-translate: ONNX to the samba dialect, a model to linalg, placed and
+ * routed rdu sections to a PEF. */
 #include "tools/samba-translate/translate.h"
 
 #include "backend/pef/container/writer.h"
@@ -17,14 +17,14 @@
 #include <string.h>
 
 typedef struct Options {
-  const char *output, *data_folder;
+  const char *output, *data_folder, *weights;
   SambaStrings shapes, binds;
-  bool onnx_to_samba, rdu_to_pef, external_weights, locations;
+  bool onnx_to_samba, to_linalg, rdu_to_pef, external_weights, locations, attributes;
 } Options;
 
-static const char *const ours[] = {"--onnx-to-samba", "--rdu-to-pef", "-onnx-to-samba",
-                                   "-rdu-to-pef",     "--help",       "-h",
-                                   "--version"};
+static const char *const ours[] = {"--onnx-to-samba", "--to-linalg", "--rdu-to-pef",
+                                   "-onnx-to-samba",  "-to-linalg",  "-rdu-to-pef",
+                                   "--help",          "-h",          "--version"};
 
 bool sambaTranslateWants(int argc, char **argv) {
   for (int i = 1; i < argc; ++i)
@@ -34,34 +34,103 @@ bool sambaTranslateWants(int argc, char **argv) {
   return false;
 }
 
-static SambaStatus onnxToSamba(MlirContext context, const Options *request, const char *path) {
+/* A graph of the samba dialect. Paths of weights are seen from `folder`; NULL: from the current
+ * one. */
+static SambaStatus importOnnx(MlirContext context, const Options *request, const char *path,
+                              const char *folder, MlirModule *out_module) {
+  SambaOnnxImportOptions options = {.shapes = request->shapes.data,
+                                    .shape_count = request->shapes.size,
+                                    .binds = request->binds.data,
+                                    .bind_count = request->binds.size,
+                                    .output_folder = folder};
+  return sambaOnnxImportModel(context, path, &options, NULL, NULL, out_module);
+}
+
+/* Layer names are no names for the values of a body: only arguments of functions keep theirs. */
+static MlirWalkResult forgetLayers(MlirOperation operation, void *user_data) {
+  (void)user_data;
+  MlirLocation unknown = mlirLocationUnknownGet(mlirOperationGetContext(operation));
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(operation));
+  mlirOperationSetLocation(operation, unknown);
+  if (mlirStringRefEqual(name, mlirStringRefCreateFromCString("func.func")))
+    return MlirWalkResultAdvance;
+  for (intptr_t r = 0; r < mlirOperationGetNumRegions(operation); ++r)
+    for (MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(operation, r));
+         !mlirBlockIsNull(block); block = mlirBlockGetNextInRegion(block))
+      for (intptr_t i = 0; i < mlirBlockGetNumArguments(block); ++i)
+        mlirBlockArgumentSetLocation(mlirBlockGetArgument(block, i), unknown);
+  return MlirWalkResultAdvance;
+}
+
+/* The module as text; names: arguments are called by their names. */
+static SambaStatus printModule(MlirModule module, const Options *request, bool names) {
+  SambaStatus status = NULL;
+  SambaText text = {0};
+  MlirOpPrintingFlags flags = mlirOpPrintingFlagsCreate();
+  if (request->locations)
+    mlirOpPrintingFlagsEnableDebugInfo(flags, true, false);
+  if (names)
+    mlirOpPrintingFlagsPrintNameLocAsPrefix(flags);
+  if (names && !request->locations)
+    mlirOperationWalk(mlirModuleGetOperation(module), forgetLayers, NULL, MlirWalkPreOrder);
+  mlirOperationPrintWithFlags(mlirModuleGetOperation(module), flags, sambaTextSink, &text);
+  sambaTextAppendC(&text, "\n");
+  mlirOpPrintingFlagsDestroy(flags);
+  if (request->output)
+    status = sambaWriteFile(request->output, text.data, text.size);
+  else if (fwrite(text.data, 1, text.size, stdout) != text.size || fflush(stdout))
+    status = sambaStatusMake(SAMBA_IO, "standard output: cannot write");
+  sambaTextFree(&text);
+  return status;
+}
+
+static SambaStatus onnxToSamba(MlirContext context, const Options *request, const char *path,
+                               SambaArena *arena) {
   MlirModule module = {NULL};
-  SambaArena arena = {0};
   SambaStringRef folder = sambaPathFolder(request->output ? request->output : "");
-  SambaOnnxImportOptions options = {
-      .shapes = request->shapes.data,
-      .shape_count = request->shapes.size,
-      .binds = request->binds.data,
-      .bind_count = request->binds.size,
-      .output_folder = folder.size ? sambaStringRefCopy(&arena, folder).data : NULL};
-  SambaStatus status = sambaOnnxImportModel(context, path, &options, NULL, NULL, &module);
+  const char *from = folder.size ? sambaStringRefCopy(arena, folder).data : NULL;
+  SambaStatus status = importOnnx(context, request, path, from, &module);
+  if (!status)
+    status = printModule(module, request, false);
+  if (!mlirModuleIsNull(module))
+    mlirModuleDestroy(module);
+  return status;
+}
 
-  sambaArenaDestroy(&arena);
-  if (!status) {
-    SambaText text = {0};
-    MlirOpPrintingFlags flags = mlirOpPrintingFlagsCreate();
-    if (request->locations)
-      mlirOpPrintingFlagsEnableDebugInfo(flags, true, false);
-    mlirOperationPrintWithFlags(mlirModuleGetOperation(module), flags, sambaTextSink, &text);
-    sambaTextAppendC(&text, "\n");
-    mlirOpPrintingFlagsDestroy(flags);
-    if (request->output)
-      status = sambaWriteFile(request->output, text.data, text.size);
-    else if (fwrite(text.data, 1, text.size, stdout) != text.size || fflush(stdout))
-      status = sambaStatusMake(SAMBA_IO, "standard output: cannot write");
-    sambaTextFree(&text);
-  }
+/* The passes of --to-linalg. Data lie in the model's folder or below. */
+static SambaStatus linalgPasses(const Options *request, const char *path, bool onnx,
+                                SambaArena *arena, const char **out_passes) {
+  static const char *const forms[] = {"constants", "globals", "arguments", NULL};
+  const char *weights = request->weights ? request->weights : "constants";
+  const char *own = sambaStringRefCopy(arena, sambaPathFolder(path)).data;
+  const char *inside = request->data_folder ? request->data_folder : own;
+  if (!sambaStringRefIsOneOf(sambaStringRef(weights), forms))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "--weights wants constants, globals or arguments, not '%s'", weights);
+  if (strchr(own, '\'') || strchr(inside, '\''))
+    return sambaStatusMake(SAMBA_INVALID, "%s: a folder with ' in its name; rename it", path);
+  *out_passes = sambaArenaFormat(
+      arena,
+      "canonicalize,cse,samba-decompose-composites,canonicalize,cse,"
+      "convert-samba-graphs-to-linalg{weights=%s attributes=%s folder='%s' data-folder='%s'},"
+      "canonicalize,cse",
+      weights, request->attributes ? "true" : "false", onnx ? "" : own, *inside ? inside : ".");
+  return NULL;
+}
 
+static SambaStatus toLinalg(MlirContext context, const Options *request, const char *path,
+                            SambaArena *arena) {
+  SambaStringRef name = sambaStringRef(path);
+  bool onnx = name.size > 5 && strcmp(path + name.size - 5, ".onnx") == 0;
+  const char *passes;
+  MlirModule module = {NULL};
+  SAMBA_RETURN_IF_ERROR(linalgPasses(request, path, onnx, arena, &passes));
+  SambaStatus status = onnx ? importOnnx(context, request, path, NULL, &module)
+                            : sambaModuleParseFile(context, path, &module);
+  if (!status)
+    status = sambaModuleRunPasses(module, passes);
+  if (!status)
+    status = printModule(module, request, true);
   if (!mlirModuleIsNull(module))
     mlirModuleDestroy(module);
   return status;
@@ -91,13 +160,18 @@ static SambaStatus rduToPef(MlirContext context, const Options *request, const c
 }
 
 static SambaStatus translate(Options *options, const char *path, SambaArena *arena) {
-  if (options->onnx_to_samba && options->output && strcmp(options->output, "-") == 0)
+  if (!options->rdu_to_pef && options->output && strcmp(options->output, "-") == 0)
     options->output = NULL; /* standard output */
   SAMBA_RETURN_IF_ERROR(sambaCheckOutput(options->output, path));
 
   MlirContext context = sambaCompilerContextCreate();
-  SambaStatus status = options->onnx_to_samba ? onnxToSamba(context, options, path)
-                                              : rduToPef(context, options, path, arena);
+  SambaStatus status;
+  if (options->rdu_to_pef)
+    status = rduToPef(context, options, path, arena);
+  else if (options->to_linalg)
+    status = toLinalg(context, options, path, arena);
+  else
+    status = onnxToSamba(context, options, path, arena);
   mlirContextDestroy(context);
   return status;
 }
@@ -105,45 +179,56 @@ static SambaStatus translate(Options *options, const char *path, SambaArena *are
 static SambaStatus answer(void *user_data, const SambaStrings *positional, SambaArena *arena) {
   Options *request = user_data;
 
-  if (request->onnx_to_samba == request->rdu_to_pef || positional->size != 1)
-    return sambaStatusMake(
-        SAMBA_INVALID,
-        "samba-translate wants one of --onnx-to-samba and --rdu-to-pef, and one input file");
+  if (request->onnx_to_samba + request->to_linalg + request->rdu_to_pef != 1 ||
+      positional->size != 1)
+    return sambaStatusMake(SAMBA_INVALID, "samba-translate wants one of --onnx-to-samba, "
+                                          "--to-linalg and --rdu-to-pef, and one input file");
   return translate(request, positional->data[0], arena);
 }
 
 int sambaTranslate(int argc, char **argv) {
   Options request = {0};
-  const SambaOption table[] = {{"--onnx-to-samba", SAMBA_OPTION_FLAG, &request.onnx_to_samba, NULL,
-                                "an ONNX model as a graph of the samba dialect"},
-                               {"--rdu-to-pef", SAMBA_OPTION_FLAG, &request.rdu_to_pef, NULL,
-                                "placed and routed rdu sections as a PEF"},
-                               {"-o", SAMBA_OPTION_STRING, &request.output, "FILE",
-                                "the file to write (--onnx-to-samba: default standard output)"},
-                               {"--shape", SAMBA_OPTION_STRINGS, &request.shapes, "NAME=1x3x8",
-                                "shape of a graph input with dynamic dimensions"},
-                               {"--bind", SAMBA_OPTION_STRINGS, &request.binds, "NAME=FILE",
-                                "that graph input is a constant known now (.npy or .pb)"},
-                               {"--external-weights", SAMBA_OPTION_FLAG, &request.external_weights,
-                                NULL, "refer to the model's files instead of copying weights"},
-                               {"--data-folder", SAMBA_OPTION_STRING, &request.data_folder, "DIR",
-                                "--rdu-to-pef: the folder in which the weights' files must lie "
-                                "(default: the module's)"},
-                               {"--mlir-print-debuginfo", SAMBA_OPTION_FLAG, &request.locations,
-                                NULL, "print locations: layer names"},
-                               {0}};
+  const SambaOption table[] = {
+      {"--onnx-to-samba", SAMBA_OPTION_FLAG, &request.onnx_to_samba, NULL,
+       "an ONNX model as a graph of the samba dialect"},
+      {"--to-linalg", SAMBA_OPTION_FLAG, &request.to_linalg, NULL,
+       "a model (.onnx or samba in .mlir) as linalg, tensor, arith and "
+       "math alone, for other compilers"},
+      {"--weights", SAMBA_OPTION_STRING, &request.weights, "constants|globals|arguments",
+       "--to-linalg: weights are constants (the default), globals "
+       "(ml_program) or arguments behind the inputs"},
+      {"--attributes", SAMBA_OPTION_FLAG, &request.attributes, NULL,
+       "--to-linalg: keep Samba's attributes: names, where data lie"},
+      {"--rdu-to-pef", SAMBA_OPTION_FLAG, &request.rdu_to_pef, NULL,
+       "placed and routed rdu sections as a PEF"},
+      {"-o", SAMBA_OPTION_STRING, &request.output, "FILE",
+       "the file to write (but for --rdu-to-pef: default standard output)"},
+      {"--shape", SAMBA_OPTION_STRINGS, &request.shapes, "NAME=1x3x8",
+       "shape of a graph input with dynamic dimensions"},
+      {"--bind", SAMBA_OPTION_STRINGS, &request.binds, "NAME=FILE",
+       "that graph input is a constant known now (.npy or .pb)"},
+      {"--external-weights", SAMBA_OPTION_FLAG, &request.external_weights, NULL,
+       "refer to the model's files instead of copying weights"},
+      {"--data-folder", SAMBA_OPTION_STRING, &request.data_folder, "DIR",
+       "the folder in which the weights' files must lie (default: the "
+       "model's)"},
+      {"--mlir-print-debuginfo", SAMBA_OPTION_FLAG, &request.locations, NULL,
+       "print locations: layer names"},
+      {0}};
   const SambaTool tool = {
       .name = "samba-translate",
       .usage = "samba-translate --onnx-to-samba MODEL.onnx [options]\n"
+               "       samba-translate --to-linalg MODEL(.onnx|.mlir) [options]\n"
                "       samba-translate --rdu-to-pef FILE.mlir -o OUT.pef [options]",
       .summary = "Translates between Samba's forms.",
       .options = table,
-      .more = "Without one of these two translations it is mlir-translate; samba-translate "
+      .more = "Without one of these translations it is mlir-translate; samba-translate "
               "--help-list shows its options."};
 
   for (int i = 1; i < argc; ++i) /* as MLIR's tools: one dash does, too */
-    if (!strcmp(argv[i], "-onnx-to-samba") || !strcmp(argv[i], "-rdu-to-pef"))
-      argv[i] = (char *)(argv[i][1] == 'o' ? ours[0] : ours[1]);
+    for (size_t k = 0; k < 3; ++k)
+      if (!strcmp(argv[i], ours[3 + k]))
+        argv[i] = (char *)ours[k];
   SambaStatus status = sambaToolAnswer(&tool, argc, argv, answer, &request);
   sambaArrayFree(&request.shapes);
   sambaArrayFree(&request.binds);

@@ -5,10 +5,11 @@
 // RUN: %mlir-opt %t.mlir --one-shot-bufferize=bufferize-function-boundaries --convert-linalg-to-loops -o %t.loops
 // NOTHING-NOT: samba.
 
-// Views are copies; names and data of arguments are dropped.
+// Views are operations of tensor and linalg; names and data of arguments are dropped.
 // CHECK-LABEL: func.func @views(%arg0: tensor<4x6xf32>) -> tensor<2x5xf32>
+// CHECK: tensor.extract_slice %arg0[1, 0] [2, 3] [1, 2] : tensor<4x6xf32> to tensor<2x3xf32>
+// CHECK: tensor.pad %{{.*}} low[0, 1] high[0, 1]
 // CHECK: linalg.generic
-// CHECK: tensor.pad
 func.func @views(%x: tensor<4x6xf32> {samba.name = "x", samba.kind = "input"}) -> (tensor<2x5xf32> {samba.name = "y", samba.kind = "output"}) {
   %0 = samba.slice %x {starts = [1, 0], ends = [3, 6], steps = [1, 2]} : tensor<4x6xf32>
   %1 = samba.pad %0 {low = [0, 1], high = [0, 1], value = 1.0} : tensor<2x3xf32>
@@ -38,4 +39,19 @@ func.func @gather(%w: tensor<9x2xf32>, %i: tensor<2xi32>) -> tensor<2x2xf32> {
   %1 = samba.constant {value = dense<[1.0, 2.0]> : tensor<2xf32>}
   %2 = samba.add %0, %1 : tensor<2x2xf32>, tensor<2xf32>
   return %2 : tensor<2x2xf32>
+}
+
+// A shape that groups the axes of the other is one step; a permutation is linalg's.
+// CHECK-LABEL: func.func @groups
+// CHECK: tensor.expand_shape %arg0 {{\[\[}}0], [1, 2]] output_shape [2, 3, 4]
+// CHECK: tensor.collapse_shape %{{.*}} {{\[\[}}0, 1], [2]]
+// CHECK: linalg.transpose ins(%{{.*}} : tensor<6x4xf32>) outs(%{{.*}}) permutation = [1, 0]
+// CHECK: linalg.generic
+func.func @groups(%x: tensor<2x12xf32>) -> (tensor<4x6xf32>, tensor<12x2xf32>) {
+  %0 = samba.reshape %x {shape = [2, 3, 4]} : tensor<2x12xf32>
+  %1 = samba.reshape %0 {shape = [6, 4]} : tensor<2x3x4xf32>
+  %2 = samba.permute %1 {dims = [1, 0]} : tensor<6x4xf32>
+  %3 = samba.slice %x {starts = [1, 0], ends = [-1, 12], steps = [-1, 1]} : tensor<2x12xf32>
+  %4 = samba.permute %3 {dims = [1, 0]} : tensor<2x12xf32>
+  return %2, %4 : tensor<4x6xf32>, tensor<12x2xf32>
 }
