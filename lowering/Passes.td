@@ -7,6 +7,13 @@
 
 include "mlir/Pass/PassBase.td"
 
+def CheckForeign : Pass<"samba-check-foreign", "::mlir::ModuleOp"> {
+  let summary = "Refuse operations that no graph can hold: control flow, memory, vectors";
+  let description = [{
+    The first one is named, and what to do about it. It runs before anything is simplified away, so
+    that what is refused does not depend on simplifications.
+  }];
+}
 def ConvertTosaToSamba : Pass<"convert-tosa-to-samba", "::mlir::ModuleOp"> {
   let summary = "TOSA becomes samba operations";
   let description = [{

@@ -43,6 +43,7 @@ static const struct {
 } steps[] = {
     {SAMBA_PHASE_ENTER, everyLevel, "samba-select-graphs%e"},
 
+    {SAMBA_PHASE_FOREIGN, everyLevel, "samba-check-foreign"},
     {SAMBA_PHASE_FOREIGN, everyLevel, "convert-tosa-to-samba"},
     {SAMBA_PHASE_FOREIGN, everyLevel, "canonicalize"},
     {SAMBA_PHASE_FOREIGN, everyLevel, "samba-enter-linalg"},

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Refuses what no graph can hold: other types, control flow, memory, calls. */
+/* Refuses what no graph can hold: other types, calls, several blocks. */
 bool sambaEnterCheck(MlirOperation module);
 /* tensor.generate becomes a loop nest without operands. */
 void sambaEnterGenerates(MlirOperation function);

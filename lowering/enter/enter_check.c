@@ -1,5 +1,7 @@
-/* What no graph can hold, refused by name before anything is changed. */
+/* What no graph can hold, refused by name. samba-check-foreign does so before anything is
+ * simplified away, samba-enter-linalg looks at types when all functions are inlined. */
 #include "lowering/enter/enter.h"
+#include "lowering/passes.h"
 
 #include "dialect/bridge/bridge.h"
 #include "dialect/bridge/build_operation.h"
@@ -61,9 +63,6 @@ static bool checkResults(MlirOperation operation) {
 }
 
 static bool checkOperation(MlirOperation operation) {
-  const char *advice = adviceFor(operation);
-  if (advice)
-    return sambaEmitOpError(operation, "%s", advice);
   if (sambaOperationIs(operation, "func.call") || sambaOperationIs(operation, "func.call_indirect"))
     return sambaEmitOpError(
         operation, "calls a function that cannot be inlined: it has no body in this module, or it "
@@ -103,12 +102,21 @@ static bool checkFunction(MlirOperation function) {
 
 bool sambaEnterCheck(MlirOperation module) {
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
-       !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
+       !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
     if (sambaOperationIsGraph(operation) && !checkFunction(operation))
       return false;
-    const char *advice = adviceFor(operation);
-    if (advice)
-      return sambaEmitOpError(operation, "%s", advice);
-  }
   return true;
+}
+
+static MlirWalkResult checkDialect(MlirOperation operation, void *user) {
+  bool *fine = user;
+  const char *advice = adviceFor(operation);
+  *fine = !advice || sambaEmitOpError(operation, "%s", advice);
+  return *fine ? MlirWalkResultAdvance : MlirWalkResultInterrupt;
+}
+
+bool sambaCheckForeign(MlirOperation module) {
+  bool fine = true;
+  mlirOperationWalk(module, checkDialect, &fine, MlirWalkPreOrder);
+  return fine;
 }

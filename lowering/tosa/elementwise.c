@@ -175,9 +175,8 @@ void sambaTosaClz(SambaForeignCall *call) {
   uint32_t count = sambaExpandBinary(expansion, "mul", x, zero);
   uint32_t bits = bitsOf(dtype);
   for (uint32_t part = bits / 2; part; part /= 2) {
-    uint32_t positive = sambaExpandWithNumber(expansion, "ge", x, 0);
-    uint32_t small = sambaExpandWithNumber(expansion, "lt", x, ldexp(1.0, (int)(bits - part)));
-    uint32_t clear = sambaExpandBinary(expansion, "logical_and", positive, small);
+    uint32_t upper = sambaExpandWithNumber(expansion, "bitwise_right_shift", x, bits - part);
+    uint32_t clear = sambaExpandWithNumber(expansion, "eq", upper, 0);
     count = choose(expansion, clear, sambaExpandWithNumber(expansion, "add", count, part), count);
     x = choose(expansion, clear, sambaExpandWithNumber(expansion, "bitwise_left_shift", x, part),
                x);
