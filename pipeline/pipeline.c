@@ -202,9 +202,22 @@ SambaStatus sambaPipelineText(SambaArena *arena, const SambaPipelineOptions *opt
   return NULL;
 }
 
-const char sambaPipelineDescription[] = "From a traced graph to placed and routed rdu sections";
+enum {
+  ENTER = 1 << SAMBA_PHASE_ENTER | 1 << SAMBA_PHASE_FOREIGN,
+  DOWN = 1 << SAMBA_PHASE_REQUEST | 1 << SAMBA_PHASE_GRAPH | 1 << SAMBA_PHASE_SECTIONS
+};
+const SambaPipeline sambaPipelineTable[] = {
+    {"samba-to-rdu", "From a traced graph to placed and routed rdu sections",
+     1 << SAMBA_PHASE_ENTER | DOWN},
+    {"tosa-to-samba", "From TOSA to a graph of samba operations", ENTER},
+    {"tosa-to-rdu", "From TOSA to placed and routed rdu sections", ENTER | DOWN},
+    {"linalg-to-samba", "From linalg on tensors to a graph of samba and structured operations",
+     ENTER},
+    {"linalg-to-rdu", "From linalg on tensors to placed and routed rdu sections", ENTER | DOWN},
+    {0}};
 
-SambaStatus sambaPipelineAdd(MlirOpPassManager manager, const char *const *values) {
+SambaStatus sambaPipelineAdd(MlirOpPassManager manager, const SambaPipeline *pipeline,
+                             const char *const *values) {
   SambaArena arena = {0};
   SambaText passes = {0};
   SambaText message = {0};
@@ -215,10 +228,9 @@ SambaStatus sambaPipelineAdd(MlirOpPassManager manager, const char *const *value
   SambaStatus status = checkOptions(&options);
 
   if (!status) {
-    appendPhase(&arena, &options, SAMBA_PHASE_ENTER, &passes);
-    appendPhase(&arena, &options, SAMBA_PHASE_REQUEST, &passes);
-    appendPhase(&arena, &options, SAMBA_PHASE_GRAPH, &passes);
-    appendPhase(&arena, &options, SAMBA_PHASE_SECTIONS, &passes);
+    for (unsigned phase = 0; phase <= SAMBA_PHASE_SECTIONS; ++phase)
+      if (pipeline->phases >> phase & 1)
+        appendPhase(&arena, &options, (SambaPipelinePhase)phase, &passes);
     MlirStringRef whole = mlirStringRefCreate(passes.data, passes.size);
     if (mlirLogicalResultIsFailure(
             mlirOpPassManagerAddPipeline(manager, whole, sambaTextSink, &message)))

@@ -54,8 +54,15 @@ typedef enum {
  * known. */
 SambaStatus sambaPipelineText(SambaArena *arena, const SambaPipelineOptions *options,
                               SambaPipelinePhase phase, const char **out_text);
-/* Adds the whole. values: of the options, in the order of their table. */
-SambaStatus sambaPipelineAdd(MlirOpPassManager manager, const char *const *values);
-extern const char sambaPipelineDescription[]; /* for --help */
+/* A pipeline by name. */
+typedef struct SambaPipeline {
+  const char *name, *description; /* for --help */
+  unsigned phases;                /* a bit each */
+} SambaPipeline;
+/* All of them; the last one has no name. */
+extern const SambaPipeline sambaPipelineTable[];
+/* Adds the pipeline. values: of the options, in the order of their table. */
+SambaStatus sambaPipelineAdd(MlirOpPassManager manager, const SambaPipeline *pipeline,
+                             const char *const *values);
 
 #endif

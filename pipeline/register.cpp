@@ -1,5 +1,5 @@
 // Everything that samba-opt, the plugin and samba-compile know by name: the passes of passes/ and
-// lowering/ with their C bodies, and the pipeline samba-to-rdu.
+// lowering/ with their C bodies, and the pipelines.
 #include "pipeline/register.h"
 
 #include "dialect/bridge/forward.hpp"
@@ -51,15 +51,15 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   }
 };
 
-static LogicalResult buildPipeline(OpPassManager &manager, StringRef text,
+static LogicalResult buildPipeline(const SambaPipeline *row, OpPassManager &manager, StringRef text,
                                    function_ref<LogicalResult(const Twine &)> fail) {
   std::string why;
   llvm::raw_string_ostream stream(why);
   PipelineOptions options;
   if (failed(options.parseFromString(text, stream)))
-    return fail("samba-to-rdu: " + why);
+    return fail(Twine(row->name) + ": " + why);
   auto values = llvm::map_to_vector(options.all, [](auto &option) { return option.c_str(); });
-  SambaStatus status = sambaPipelineAdd(wrap(&manager), values.data());
+  SambaStatus status = sambaPipelineAdd(wrap(&manager), row, values.data());
   LogicalResult result = status ? fail(sambaStatusGetMessage(status)) : success();
   sambaStatusFree(status);
   return result;
@@ -75,8 +75,13 @@ void sambaRegisterPasses(void) {
     mlir::registerConvertElementwiseToLinalgPass();
     samba::registerSambaPasses();
     samba::registerSambaLoweringPasses();
-    mlir::registerPassPipeline("samba-to-rdu", sambaPipelineDescription, samba::buildPipeline,
-                               [](auto help) { help(samba::PipelineOptions()); });
+    for (const SambaPipeline *row = sambaPipelineTable; row->name; ++row)
+      mlir::registerPassPipeline(
+          row->name, row->description,
+          [row](auto &manager, auto text, auto fail) {
+            return samba::buildPipeline(row, manager, text, fail);
+          },
+          [](auto help) { help(samba::PipelineOptions()); });
   });
 }
 

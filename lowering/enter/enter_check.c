@@ -8,6 +8,8 @@
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
 
+#include "mlir-c/BuiltinTypes.h"
+
 #include <string.h>
 
 /* Dialects that stand for what a dataflow graph has not, and what to do about it. */
@@ -46,6 +48,31 @@ static const char *adviceFor(MlirOperation operation) {
   return NULL;
 }
 
+/* What to do about a type that no tensor of a graph has. */
+static const char *adviceForType(MlirType type) {
+  if (mlirTypeIsAMemRef(type) || mlirTypeIsAUnrankedMemRef(type))
+    return "hand over linalg on tensors, before bufferization";
+  if (mlirTypeIsAVector(type))
+    return "hand over linalg on tensors, before vectorization";
+  if (mlirTypeIsAUnrankedTensor(type) ||
+      (mlirTypeIsARankedTensor(type) && !mlirShapedTypeHasStaticShape(type)))
+    return "give the model static shapes before it is compiled";
+  MlirType element = mlirTypeIsAShaped(type) ? mlirShapedTypeGetElementType(type) : type;
+  if (mlirTypeIsAF64(element))
+    return "convert the model to f32";
+  if (mlirTypeIsAComplex(element))
+    return "compute real and imaginary parts as tensors of their own";
+  return NULL;
+}
+
+static bool emitType(MlirOperation operation, SambaStatus status, MlirType type, const char *role,
+                     intptr_t index) {
+  const char *advice = adviceForType(type);
+  if (advice)
+    sambaStatusNote(status, "%s", advice);
+  return sambaEmitOpStatus(operation, sambaStatusAnnotate(status, "%s %ld", role, (long)index));
+}
+
 /* Tensors between operations; scalars and indices are the values of bodies. */
 static bool checkResults(MlirOperation operation) {
   for (intptr_t i = 0; i < mlirOperationGetNumResults(operation); ++i) {
@@ -57,7 +84,7 @@ static bool checkResults(MlirOperation operation) {
       continue; /* a shape; whoever needs it asks for a constant */
     SambaStatus status = sambaTensorTypeFromMlir(type, &unused);
     if (status)
-      return sambaEmitOpStatus(operation, sambaStatusAnnotate(status, "result %ld", (long)i));
+      return emitType(operation, status, type, "result", i);
   }
   return true;
 }
@@ -85,7 +112,7 @@ static bool checkFunction(MlirOperation function) {
       continue; /* a scalar, which becomes a tensor of rank 0 */
     SambaStatus status = sambaTensorTypeFromMlir(type, &unused);
     if (status)
-      return sambaEmitOpStatus(function, sambaStatusAnnotate(status, "argument %ld", (long)i));
+      return emitType(function, status, type, "argument", i);
   }
   for (MlirOperation operation = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(operation);
        operation = mlirOperationGetNextInBlock(operation)) {
