@@ -32,6 +32,25 @@ MlirContext sambaCompilerContextCreate(void) {
   return context;
 }
 
+static void printPiece(MlirStringRef piece, void *user) {
+  (void)user;
+  fwrite(piece.data, 1, piece.length, stderr);
+}
+
+static MlirLogicalResult printRemark(MlirDiagnostic diagnostic, void *user) {
+  MlirDiagnosticSeverity severity = mlirDiagnosticGetSeverity(diagnostic);
+  if (severity != MlirDiagnosticRemark && severity != MlirDiagnosticWarning)
+    return mlirLogicalResultFailure();
+  fputs(severity == MlirDiagnosticRemark ? "remark: " : "warning: ", stderr);
+  mlirDiagnosticPrint(diagnostic, printPiece, user);
+  fputc('\n', stderr);
+  return mlirLogicalResultSuccess();
+}
+
+void sambaPrintRemarks(MlirContext context) {
+  mlirContextAttachDiagnosticHandler(context, printRemark, NULL, NULL);
+}
+
 void sambaCompilerContextPrepare(MlirContext context) {
   sambaLoadDialects(context);
   sambaRegisterPasses();

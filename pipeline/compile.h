@@ -47,6 +47,8 @@ typedef struct SambaCompileOutput {
 /* A context with everything registered and loaded that importing and compiling need. Destroy with
  * mlirContextDestroy. */
 MlirContext sambaCompilerContextCreate(void);
+/* Remarks and warnings in the context go to standard error; MLIR prints errors only by itself. */
+void sambaPrintRemarks(MlirContext context);
 /* Registers and loads the same in a context that is there. */
 void sambaCompilerContextPrepare(MlirContext context);
 

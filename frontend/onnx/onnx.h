@@ -18,6 +18,8 @@ typedef struct SambaOnnxImportOptions {
   /* The folder of the file that the IR will be written to: paths of weights are made relative to
    * it. NULL: the current folder. */
   const char *output_folder;
+  /* "f32": tensors of the type DOUBLE become f32. NULL: they are refused. */
+  const char *f64;
   /* The model will be trained: every float initializer is a weight, single numbers too. */
   bool trains;
 } SambaOnnxImportOptions;

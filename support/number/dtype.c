@@ -1,6 +1,7 @@
 /* Element types; see dtype.h. */
 #include "support/number/dtype.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -71,6 +72,12 @@ uint16_t sambaNarrowToBf16(float value) {
 uint16_t sambaNarrowToHalf(float value) {
   uint16_t bits = sambaFloatToHalf(value);
   return (uint16_t)(bits - (isfinite(value) && (bits & 0x7fffu) == 0x7c00u));
+}
+
+float sambaNarrowToFloat(double value) {
+  if (isfinite(value) && fabs(value) > (double)FLT_MAX)
+    return value < 0 ? -FLT_MAX : FLT_MAX;
+  return (float)value;
 }
 
 float sambaHalfToFloat(uint16_t bits) {

@@ -26,6 +26,7 @@ float sambaHalfToFloat(uint16_t bits);
  * -3.4e38 must not become an infinity that 0 turns into NaN. */
 uint16_t sambaNarrowToBf16(float value);
 uint16_t sambaNarrowToHalf(float value);
+float sambaNarrowToFloat(double value);
 
 /* The same by dtype, which is f32, bf16 or f16; the bits of f32 are passed on as they are. */
 uint32_t sambaFloatToBits(SambaDType dtype, float value);

@@ -31,6 +31,7 @@ SambaStatus sambaModelImportOnnx(MlirContext context, const char *path,
                                    .shape_count = options->shape_count,
                                    .binds = options->binds,
                                    .bind_count = options->bind_count,
+                                   .f64 = options->f64,
                                    .trains = options->training};
   return sambaOnnxImportModel(context, path, &import, callback, user, out_module);
 }
@@ -49,6 +50,8 @@ static SambaStatus loadFile(MlirContext context, const char *path,
     return sambaStatusMake(
         SAMBA_INVALID, "%s: --shape and --bind are for ONNX models; MLIR has its shapes already",
         path);
+  if (options->f64)
+    return sambaStatusMake(SAMBA_INVALID, "%s: --f64 is for ONNX models", path);
   return sambaModuleParseFile(context, path, out_module);
 }
 

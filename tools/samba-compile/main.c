@@ -16,26 +16,10 @@
 
 typedef struct {
   const char *output, *data_folder, *target, *mapping, *precision, *rules, *decisions,
-      *dump_decisions, *dump, *print_machine, *loss, *optimizer, *freeze, *entry;
+      *dump_decisions, *dump, *print_machine, *loss, *optimizer, *freeze, *entry, *f64;
   SambaStrings shapes, binds;
   bool o0, o1, o3, inference, training, accumulate, io_host_memory, explain, external_weights;
 } Options;
-
-static void printPiece(MlirStringRef piece, void *user) {
-  (void)user;
-  fwrite(piece.data, 1, piece.length, stderr);
-}
-
-/* Remarks and warnings (MLIR prints errors only by itself). */
-static MlirLogicalResult printRemark(MlirDiagnostic diagnostic, void *user) {
-  MlirDiagnosticSeverity severity = mlirDiagnosticGetSeverity(diagnostic);
-  if (severity != MlirDiagnosticRemark && severity != MlirDiagnosticWarning)
-    return mlirLogicalResultFailure();
-  fputs(severity == MlirDiagnosticRemark ? "remark: " : "warning: ", stderr);
-  mlirDiagnosticPrint(diagnostic, printPiece, user);
-  fputc('\n', stderr);
-  return mlirLogicalResultSuccess();
-}
 
 /* Files that are read and written: each output is a file of its own. */
 static SambaStatus checkFiles(const Options *options, const char *path, SambaArena *arena) {
@@ -111,6 +95,7 @@ static SambaStatus compileModel(MlirContext context, const Options *request, con
                                  .shapes = request->shapes.data,
                                  .bind_count = request->binds.size,
                                  .binds = request->binds.data,
+                                 .f64 = request->f64,
                                  .external_weights = request->external_weights,
                                  .data_folder = request->data_folder,
                                  .decisions = request->decisions,
@@ -137,7 +122,7 @@ static SambaStatus compile(const Options *options, const char *path, SambaArena 
     return sambaStatusMake(SAMBA_INVALID, "-O0, -O1 and -O3 exclude each other");
 
   MlirContext context = sambaCompilerContextCreate();
-  mlirContextAttachDiagnosticHandler(context, printRemark, NULL, NULL);
+  sambaPrintRemarks(context);
   SambaStatus status = compileModel(context, options, path);
   mlirContextDestroy(context);
   return status;
@@ -205,6 +190,8 @@ int main(int argc, char **argv) {
        "shape of a graph input with dynamic dimensions"},
       {"--bind", SAMBA_OPTION_STRINGS, &request.binds, "NAME=FILE",
        "that graph input is a constant known at compile time (.npy or .pb)"},
+      {"--f64", SAMBA_OPTION_STRING, &request.f64, "f32",
+       "ONNX: tensors of doubles become f32 (default: they are refused)"},
       {"--entry", SAMBA_OPTION_STRING, &request.entry, "NAME",
        "the function of an MLIR module that is compiled (default: every public one)"},
       {"-O0", SAMBA_OPTION_FLAG, &request.o0, NULL, "every operator its own section"},

@@ -17,7 +17,7 @@
 #include <string.h>
 
 typedef struct Options {
-  const char *output, *data_folder, *weights;
+  const char *output, *data_folder, *weights, *f64;
   SambaStrings shapes, binds;
   bool onnx_to_samba, to_linalg, rdu_to_pef, external_weights, locations, attributes;
 } Options;
@@ -42,6 +42,7 @@ static SambaStatus importOnnx(MlirContext context, const Options *request, const
                                     .shape_count = request->shapes.size,
                                     .binds = request->binds.data,
                                     .bind_count = request->binds.size,
+                                    .f64 = request->f64,
                                     .output_folder = folder};
   return sambaOnnxImportModel(context, path, &options, NULL, NULL, out_module);
 }
@@ -165,6 +166,7 @@ static SambaStatus translate(Options *options, const char *path, SambaArena *are
   SAMBA_RETURN_IF_ERROR(sambaCheckOutput(options->output, path));
 
   MlirContext context = sambaCompilerContextCreate();
+  sambaPrintRemarks(context);
   SambaStatus status;
   if (options->rdu_to_pef)
     status = rduToPef(context, options, path, arena);
@@ -207,6 +209,8 @@ int sambaTranslate(int argc, char **argv) {
        "shape of a graph input with dynamic dimensions"},
       {"--bind", SAMBA_OPTION_STRINGS, &request.binds, "NAME=FILE",
        "that graph input is a constant known now (.npy or .pb)"},
+      {"--f64", SAMBA_OPTION_STRING, &request.f64, "f32",
+       "tensors of doubles become f32 (default: they are refused)"},
       {"--external-weights", SAMBA_OPTION_FLAG, &request.external_weights, NULL,
        "refer to the model's files instead of copying weights"},
       {"--data-folder", SAMBA_OPTION_STRING, &request.data_folder, "DIR",

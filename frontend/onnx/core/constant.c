@@ -121,7 +121,9 @@ void sambaConstantToBytes(const SambaConstant *constant, SambaDType dtype, void 
   uint32_t width = sambaDTypeBytes(dtype);
   for (int64_t i = 0; i < constant->count; ++i) {
     uint64_t bits;
-    if (constant->is_float || sambaDTypeIsFloat(dtype))
+    if (constant->onnx_type == SAMBA_ONNX_DOUBLE && dtype == SAMBA_DTYPE_F32)
+      bits = sambaFloatToBits(dtype, sambaNarrowToFloat(constant->data[i].r));
+    else if (constant->is_float || sambaDTypeIsFloat(dtype))
       bits = sambaDTypeBitsOfNumber(dtype, sambaConstantReal(constant, i));
     else
       bits = dtype == SAMBA_DTYPE_I1 ? constant->data[i].i != 0 : (uint64_t)constant->data[i].i;

@@ -23,6 +23,8 @@ typedef struct SambaOnnxValue {
 struct SambaImporter {
   const char *path, *folder; /* of the model; folder ends with '/' or is "" */
   bool trains;               /* single numbers are weights too */
+  bool narrows_double;       /* DOUBLE in the model is f32 here */
+  uint32_t narrowed;         /* so many tensors are */
   const char *output_folder; /* that paths in the IR are relative to; NULL: the current one */
   const uint8_t *file;
   size_t file_size;
@@ -69,6 +71,8 @@ SambaStatus sambaOnnxDeclareInitializer(SambaImporter *importer, const char *nam
 /* The value, which is an initializer and no tensor yet, becomes an argument of the graph. */
 SambaStatus sambaOnnxMaterializeInitializer(SambaImporter *importer, SambaOnnxValue *value);
 /* Our type for a TensorProto.DataType; an error when there is none. */
-SambaStatus sambaOnnxCheckDType(int64_t onnx_type, SambaDType *out_dtype);
+SambaStatus sambaOnnxCheckDType(SambaImporter *importer, int64_t onnx_type, SambaDType *out_dtype);
+/* What to do about a DOUBLE, behind the message that refuses it; "" for all other types. */
+const char *sambaOnnxAboutDouble(int64_t onnx_type);
 
 #endif

@@ -117,25 +117,37 @@ SambaStatus sambaOnnxDeclareInitializer(SambaImporter *importer, const char *nam
 
 /* ---- As arguments ---- */
 
-SambaStatus sambaOnnxCheckDType(int64_t onnx_type, SambaDType *out_dtype) {
-  *out_dtype = sambaDTypeOfOnnx(onnx_type);
+SambaDType sambaOnnxDType(SambaImporter *importer, int64_t onnx_type) {
+  if (onnx_type != SAMBA_ONNX_DOUBLE || !importer->narrows_double)
+    return sambaDTypeOfOnnx(onnx_type);
+  ++importer->narrowed;
+  return SAMBA_DTYPE_F32;
+}
+
+const char *sambaOnnxAboutDouble(int64_t onnx_type) {
+  return onnx_type == SAMBA_ONNX_DOUBLE ? "; --f64=f32 makes all DOUBLE f32" : "";
+}
+
+SambaStatus sambaOnnxCheckDType(SambaImporter *importer, int64_t onnx_type, SambaDType *out_dtype) {
+  *out_dtype = sambaOnnxDType(importer, onnx_type);
   if (*out_dtype == SAMBA_DTYPE_COUNT)
     return sambaStatusMake(
         SAMBA_UNSUPPORTED,
         "element type %s is not supported; convert the model to f32, f16, bf16, bool, int8, uint8, "
-        "int16, int32 or int64",
-        sambaOnnxTypeName(onnx_type));
+        "int16, int32 or int64%s",
+        sambaOnnxTypeName(onnx_type), sambaOnnxAboutDouble(onnx_type));
   return NULL;
 }
 
-static SambaStatus initializerType(const Onnx__TensorProto *proto, SambaTensorType *out_type) {
+static SambaStatus initializerType(SambaImporter *importer, const Onnx__TensorProto *proto,
+                                   SambaTensorType *out_type) {
   *out_type = (SambaTensorType){.rank = (uint32_t)proto->n_dims};
   if (proto->n_dims > SAMBA_MAX_RANK)
     return sambaStatusMake(SAMBA_UNSUPPORTED, "rank %zu is more than %d", proto->n_dims,
                            SAMBA_MAX_RANK);
   for (size_t axis = 0; axis < proto->n_dims; ++axis)
     out_type->dims[axis] = proto->dims[axis];
-  return sambaOnnxCheckDType(proto->data_type, &out_type->dtype);
+  return sambaOnnxCheckDType(importer, proto->data_type, &out_type->dtype);
 }
 
 /* Elements that are in the skeleton, one number per element. */
@@ -237,11 +249,63 @@ static SambaStatus externalRange(SambaImporter *importer, const Onnx__TensorProt
   return NULL;
 }
 
+static bool isExternal(const Onnx__TensorProto *proto) {
+  return proto->has_data_location &&
+         proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
+}
+
+/* The elements as doubles: `count` of those that the argument's range has, or the typed field. */
+static SambaStatus readDoubles(SambaImporter *importer, const Onnx__TensorProto *proto,
+                               int64_t count, const SambaArgument *argument, double *out) {
+  size_t bytes = (size_t)count * sizeof *out;
+  if (!argument->file) {
+    if (proto->n_double_data != (size_t)count)
+      return sambaStatusMake(SAMBA_INVALID, "the shape has %lld elements, but %zu are stored",
+                             (long long)count, proto->n_double_data);
+    memcpy(out, proto->double_data, bytes);
+    return NULL;
+  }
+  if (!isExternal(proto)) {
+    memcpy(out, importer->file + argument->file_offset, bytes);
+    return NULL;
+  }
+
+  uint64_t size;
+  int fd;
+  SAMBA_RETURN_IF_ERROR(sambaInputFileOpenInside(importer->folder, argument->file, &fd, &size));
+  uint8_t *data;
+  lseek(fd, (off_t)argument->file_offset, SEEK_SET); /* a place in the file: it was checked */
+  SambaStatus status = sambaInputFileRead(fd, argument->file, bytes, &data);
+  close(fd);
+  if (!status) {
+    memcpy(out, data, bytes);
+    free(data);
+  }
+  return status;
+}
+
+/* DOUBLE as f32: the argument gets numbers of its own instead of a range of a file. */
+static SambaStatus narrow(SambaImporter *importer, const Onnx__TensorProto *proto, int64_t count,
+                          SambaArgument *argument, uint8_t **out_copy) {
+  double *wide = sambaAllocate(sambaArraySize((size_t)count, sizeof *wide));
+  SambaStatus status = readDoubles(importer, proto, count, argument, wide);
+  float *data = sambaAllocate(sambaArraySize((size_t)count, sizeof *data));
+
+  for (int64_t i = 0; !status && i < count; ++i)
+    data[i] = sambaNarrowToFloat(wide[i]);
+  free(wide);
+  *out_copy = (uint8_t *)data;
+  argument->data = data;
+  argument->file = NULL;
+  argument->file_offset = 0;
+  return status;
+}
+
 SambaStatus sambaOnnxMaterializeInitializer(SambaImporter *importer, SambaOnnxValue *value) {
   const Onnx__TensorProto *proto = value->initializer;
   SambaArgument argument = {.name = value->name, .kind = value->is_weight ? "weight" : "constant"};
 
-  SAMBA_RETURN_IF_ERROR(initializerType(proto, &argument.type));
+  SAMBA_RETURN_IF_ERROR(initializerType(importer, proto, &argument.type));
   int64_t elements = 1, bytes;
   for (uint32_t axis = 0; axis < argument.type.rank; ++axis)
     if (argument.type.dims[axis] < 0 ||
@@ -249,15 +313,12 @@ SambaStatus sambaOnnxMaterializeInitializer(SambaImporter *importer, SambaOnnxVa
       return sambaStatusMake(SAMBA_UNSUPPORTED,
                              "dimension %u is %lld: it is negative, or the tensor is too large",
                              axis, (long long)argument.type.dims[axis]);
-  if (sambaMulOverflows(elements, sambaDTypeBytes(argument.type.dtype), &bytes))
+  if (sambaMulOverflows(elements, sambaOnnxTypeBytes(proto->data_type), &bytes))
     return sambaStatusMake(SAMBA_UNSUPPORTED, "the tensor is too large");
   uint8_t *copy = NULL;
   SambaStatus status = NULL;
-  if (proto->has_data_location &&
-      proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL) {
+  if (isExternal(proto)) {
     status = externalRange(importer, proto, bytes, &argument.file, &argument.file_offset);
-    if (!status)
-      argument.file = irPath(importer, argument.file);
   } else if (proto->has_raw_data) {
     const SambaOnnxPayload *payload = NULL;
     uint32_t index;
@@ -270,13 +331,17 @@ SambaStatus sambaOnnxMaterializeInitializer(SambaImporter *importer, SambaOnnxVa
     if (!payload || payload->bytes != (uint64_t)bytes)
       return sambaStatusMake(SAMBA_INVALID, "the tensor needs %lld bytes, but the file holds %llu",
                              (long long)bytes, (unsigned long long)(payload ? payload->bytes : 0));
-    argument.file = irPath(importer, importer->path);
+    argument.file = importer->path;
     argument.file_offset = payload->offset;
-  } else {
+  } else if (proto->data_type != SAMBA_ONNX_DOUBLE) {
     argument.data = copy = sambaAllocate((size_t)bytes);
     status = typedBytes(proto, argument.type.dtype, elements, copy);
   }
 
+  if (!status && proto->data_type == SAMBA_ONNX_DOUBLE)
+    status = narrow(importer, proto, elements, &argument, &copy);
+  if (argument.file)
+    argument.file = irPath(importer, argument.file);
   if (!status)
     value->tensor = sambaTraceArgument(importer->trace, &argument);
 

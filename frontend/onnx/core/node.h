@@ -44,6 +44,9 @@ const char *sambaOnnxDomain(const Onnx__NodeProto *proto);
 static inline bool sambaOnnxHasTrait(const SambaOnnxNode *node, uint32_t traits) {
   return node->row && node->row->traits & traits;
 }
+/* Our type for a TensorProto.DataType, SAMBA_DTYPE_COUNT when there is none. DOUBLE is f32 when the
+ * user asks for that, which is counted. */
+SambaDType sambaOnnxDType(SambaImporter *importer, int64_t onnx_type);
 /* A name in messages: escaped, in quotes. */
 const char *sambaOnnxShown(SambaImporter *importer, const char *text);
 

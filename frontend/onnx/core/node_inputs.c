@@ -55,7 +55,7 @@ SambaStatus sambaOnnxReadKnown(const SambaOnnxNode *node, uint32_t input,
 SambaStatus sambaOnnxMaterialize(const SambaOnnxNode *node, const SambaConstant *constant,
                                  SambaTraceValue **out_tensor) {
   SambaTensorType type = {.rank = constant->rank};
-  SAMBA_RETURN_IF_ERROR(sambaOnnxCheckDType(constant->onnx_type, &type.dtype));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxCheckDType(node->importer, constant->onnx_type, &type.dtype));
   memcpy(type.dims, constant->dims, sizeof type.dims);
   bool splat = constant->count > 0;
   for (int64_t i = 1; i < constant->count && splat; ++i)
@@ -89,9 +89,8 @@ SambaStatus sambaOnnxTensor(const SambaOnnxNode *node, uint32_t input,
       !sambaOnnxHasTrait(node, SAMBA_ONNX_MOVES_DOUBLE | SAMBA_ONNX_READS_DOUBLE))
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "input %u is DOUBLE, which is not supported; only Cast, IsNaN, IsInf "
-                           "and changes of shape can "
-                           "take what was cast to it",
-                           input);
+                           "and changes of shape can take what was cast to it%s",
+                           input, sambaOnnxAboutDouble(SAMBA_ONNX_DOUBLE));
   *out_tensor = value->tensor;
 
   return value->tensor ? NULL : sambaOnnxTraceFailure(node);

@@ -34,12 +34,13 @@ static SambaStatus inputType(SambaImporter *importer, const SambaOnnxInputOption
           : NULL;
   if (!tensor)
     return sambaStatusMake(SAMBA_UNSUPPORTED, "is not a tensor; only tensors can be graph inputs");
-  out->dtype = sambaDTypeOfOnnx(tensor->elem_type);
+  out->dtype = sambaOnnxDType(importer, tensor->elem_type);
   if (out->dtype == SAMBA_DTYPE_COUNT)
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "has element type %s; the supported ones are f32, f16, bf16, bool, "
-                           "int8, uint8, int16, int32, int64",
-                           sambaOnnxTypeName(tensor->elem_type));
+                           "int8, uint8, int16, int32, int64%s",
+                           sambaOnnxTypeName(tensor->elem_type),
+                           sambaOnnxAboutDouble(tensor->elem_type));
   if (!tensor->shape && !option)
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "has no shape; give it with --shape %s=1x3x224x224 (its own numbers)",
@@ -86,7 +87,7 @@ static SambaStatus bindInput(SambaImporter *importer, SambaOnnxValue *value,
       info->type && info->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE
           ? info->type->tensor_type
           : NULL;
-  if (tensor && sambaDTypeOfOnnx(tensor->elem_type) != file.dtype)
+  if (tensor && sambaOnnxDType(importer, tensor->elem_type) != file.dtype)
     return sambaStatusMake(SAMBA_INVALID, "has element type %s, but %s holds %s",
                            sambaOnnxTypeName(tensor->elem_type), bind->path,
                            sambaDTypeName(file.dtype));

@@ -1,5 +1,6 @@
 /* The ONNX importer's driver: reads the file, declares inputs and initializers, orders the nodes,
  * imports each by its row of the table, declares the outputs. See onnx.h. */
+#include "dialect/bridge/bridge.h"
 #include "frontend/onnx/driver/driver.h"
 #include "frontend/onnx/onnx.h"
 #include "support/file/path.h"
@@ -173,7 +174,8 @@ static SambaStatus declareResults(SambaImporter *importer) {
                                               sambaOnnxShown(importer, name)));
     const Onnx__TypeProto *type = graph->output[i]->type;
     int64_t declared = type && type->tensor_type ? type->tensor_type->elem_type : 0;
-    if (declared && declared != sambaOnnxTypeOf(tensor->type.dtype))
+    if (declared && declared != sambaOnnxTypeOf(tensor->type.dtype) &&
+        sambaOnnxDType(importer, declared) != tensor->type.dtype)
       return sambaStatusMake(SAMBA_INVALID,
                              "graph output %s is declared as %s, but its node makes %s",
                              sambaOnnxShown(importer, name), sambaOnnxTypeName(declared),
@@ -194,8 +196,23 @@ static void nameConstants(SambaImporter *importer) {
   }
 }
 
+/* Says that results have fewer digits than the model asks for. */
+static void remarkNarrowed(SambaImporter *importer) {
+  if (!importer->narrowed)
+    return;
+  const char *text = sambaArenaFormat(
+      &importer->arena,
+      "%s: the model computes in DOUBLE; %u of its tensors become f32 (--f64=f32), and so do their "
+      "results",
+      importer->path, importer->narrowed);
+  sambaDiagnose(mlirLocationUnknownGet(sambaTraceContext(importer->trace)), MlirDiagnosticRemark,
+                mlirStringRefCreateFromCString(text), 0, NULL);
+}
+
 static SambaStatus importModel(SambaImporter *importer, const SambaOnnxImportOptions *options) {
   SambaOnnxInputOptions inputs;
+  if (options->f64 && strcmp(options->f64, "f32") != 0)
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "--f64 %s: DOUBLE can only become f32", options->f64);
   SAMBA_RETURN_IF_ERROR(readModel(importer));
   SAMBA_RETURN_IF_ERROR(sambaOnnxInputOptionsParse(importer, options, &inputs));
   SAMBA_RETURN_IF_ERROR(declareInitializers(importer));
@@ -207,6 +224,7 @@ static SambaStatus importModel(SambaImporter *importer, const SambaOnnxImportOpt
   SAMBA_RETURN_IF_ERROR(declareResults(importer));
   if (importer->trains)
     nameConstants(importer);
+  remarkNarrowed(importer);
   return NULL;
 }
 
@@ -219,6 +237,7 @@ SambaStatus sambaOnnxImportModel(MlirContext context, const char *path,
   SambaImporter importer = {.path = path,
                             .output_folder = options->output_folder,
                             .trains = options->trains,
+                            .narrows_double = options->f64 != NULL,
                             .rows = sambaOnnxRows,
                             .import_node = sambaOnnxImportNode};
 

@@ -125,7 +125,7 @@ static SambaStatus product(const SambaOnnxNode *node, bool gemm, bool *out_done)
   *out_done = true;
   if (!sambaShapeElements(rank, dims))
     return sambaOnnxSetEmpty(node, 0, type, rank, dims);
-  SambaTraceValue *y = zeros(node, sambaDTypeOfOnnx(type), rank, dims);
+  SambaTraceValue *y = zeros(node, sambaOnnxDType(node->importer, type), rank, dims);
   if (gemm && sambaOnnxHasInput(node, 2)) {
     SambaTraceValue *c;
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 2, &c));
@@ -147,7 +147,7 @@ static SambaStatus gemm(const SambaOnnxNode *node, bool *out_done) {
 static SambaStatus einsum(const SambaOnnxNode *node, bool *out_done) {
   uint32_t rank;
   int64_t dims[SAMBA_MAX_RANK];
-  SambaDType dtype = sambaDTypeOfOnnx(sambaOnnxInputType(node, 0));
+  SambaDType dtype = sambaOnnxDType(node->importer, sambaOnnxInputType(node, 0));
   if (dtype == SAMBA_DTYPE_COUNT || !sambaOnnxDeclaredShape(node, 0, &rank, dims))
     return NULL;
   *out_done = true;
@@ -190,7 +190,7 @@ static SambaStatus reduction(const SambaOnnxNode *node, bool *out_done) {
   bool reduced[SAMBA_MAX_RANK], none, keep = sambaOnnxInt(node, "keepdims", 1) != 0;
   int64_t dims[SAMBA_MAX_RANK];
   uint32_t rank = 0;
-  SambaDType dtype = sambaDTypeOfOnnx(x->onnx_type);
+  SambaDType dtype = sambaOnnxDType(node->importer, x->onnx_type);
 
   if (dtype == SAMBA_DTYPE_COUNT)
     return NULL;

@@ -110,7 +110,7 @@ static const Case cases[] = {
     {"opset 13; input x f64 2; node Relu x -> y; output y",
      "graph input \"x\": has element type DOUBLE; the supported ones are f32, f16, bf16, bool, "
      "int8, uint8, int16, "
-     "int32, int64",
+     "int32, int64; --f64=f32 makes all DOUBLE f32",
      0, 0},
     {"opset 13; input x seq 2; node Relu x -> y; output y",
      "graph input \"x\": is not a tensor; only tensors can be graph inputs", 0, 0},

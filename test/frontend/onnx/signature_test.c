@@ -1,7 +1,7 @@
 /* The table of signatures: it is sorted, every operator of the importer is in it from its first
  * version on, and nothing else is. */
-#include "frontend/onnx/core/signature.h"
 #include "frontend/onnx/core/row.h"
+#include "frontend/onnx/core/signature.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,8 @@
  * Samba has no f64. A Cast to DOUBLE from a type whose numbers a double holds exactly (all but i64)
  * leaves the tensor as it is and marks the value: what only moves such numbers, asks for NaN and
  * infinity, or converts them again gives the same result from the narrow tensor. Every other use is
- * refused when it reads the value; which operators may is said in their rows (SambaOnnxTraits). */
+ * refused when it reads the value; which operators may is said in their rows (SambaOnnxTraits).
+ * With --f64=f32 all this is not needed: DOUBLE is f32. */
 #include "frontend/onnx/handlers/handlers.h"
 
 #include "support/file/tensor_file.h"
@@ -17,8 +18,8 @@ SambaStatus sambaOnnxImportCast(const SambaOnnxNode *node) {
   }
 
   int64_t to = sambaOnnxCastTarget(node);
-  SambaDType dtype = sambaDTypeOfOnnx(to);
-  if (to == SAMBA_ONNX_DOUBLE && x->type.dtype != SAMBA_DTYPE_I64)
+  SambaDType dtype = sambaOnnxDType(node->importer, to);
+  if (to == SAMBA_ONNX_DOUBLE && dtype == SAMBA_DTYPE_COUNT && x->type.dtype != SAMBA_DTYPE_I64)
     return sambaOnnxSetDouble(node, x);
   if (dtype == SAMBA_DTYPE_COUNT)
     return sambaStatusMake(SAMBA_UNSUPPORTED,

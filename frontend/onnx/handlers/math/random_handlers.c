@@ -23,7 +23,7 @@ static SambaTraceValue *seedOf(const SambaOnnxNode *node) {
 /* Attribute dtype, or what stands for it. */
 static SambaStatus dtypeOf(const SambaOnnxNode *node, SambaDType otherwise, SambaDType *out_dtype) {
   int64_t type = sambaOnnxInt(node, "dtype", 0);
-  *out_dtype = type ? sambaDTypeOfOnnx(type) : otherwise;
+  *out_dtype = type ? sambaOnnxDType(node->importer, type) : otherwise;
   if (*out_dtype == SAMBA_DTYPE_COUNT)
     return sambaStatusMake(SAMBA_UNSUPPORTED, "dtype %s is not supported", sambaOnnxTypeName(type));
   return NULL;

@@ -70,7 +70,7 @@ static SambaStatus readAttributes(const SambaOnnxNode *node, Attention *out) {
                            "attribute 'qk_matmul_output_mode' is %lld, but must be "
                            "0 to 3",
                            (long long)out->output_mode);
-  out->precision = precision ? sambaDTypeOfOnnx(precision) : SAMBA_DTYPE_COUNT;
+  out->precision = precision ? sambaOnnxDType(node->importer, precision) : SAMBA_DTYPE_COUNT;
   if (precision && (out->precision == SAMBA_DTYPE_COUNT || !sambaDTypeIsFloat(out->precision)))
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "softmax_precision %s is not supported; FLOAT, FLOAT16 and BFLOAT16 are",

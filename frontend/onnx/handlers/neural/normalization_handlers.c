@@ -71,7 +71,7 @@ SambaStatus sambaOnnxImportLayerNormalization(const SambaOnnxNode *node) {
   SambaTraceValue *x, *scale, *bias = NULL, *results[3];
   uint32_t axis;
   int64_t stash = sambaOnnxInt(node, "stash_type", 1);
-  SambaDType statistics = sambaDTypeOfOnnx(stash);
+  SambaDType statistics = sambaOnnxDType(node->importer, stash);
 
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 1, &scale));

@@ -233,7 +233,7 @@ SambaStatus sambaOnnxImportEyeLike(const SambaOnnxNode *node) {
   int64_t type = sambaOnnxInt(node, "dtype", 0);
 
   SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 0, &rank, dims));
-  SambaDType dtype = sambaDTypeOfOnnx(type);
+  SambaDType dtype = sambaOnnxDType(node->importer, type);
   if (!type) {
     SambaTraceValue *x;
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));

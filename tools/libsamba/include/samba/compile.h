@@ -47,6 +47,7 @@ typedef struct SambaCompileOptions {
   const char *const *shapes;
   size_t bind_count;
   const char *const *binds;
+  const char *f64; /* "f32": tensors of doubles become f32; NULL: they are refused */
 
   bool external_weights;   /* refer to files of weights instead of copying them */
   const char *data_folder; /* such files must lie in it; NULL: in the model's */
@@ -92,7 +93,7 @@ SAMBA_EXPORT SambaStatus sambaCompileFileToMemory(SambaContext *context, const c
                                                   SambaPefData *out_pef);
 
 /* What sambaCompileFile would record of an ONNX model, to be compared with a PEF. The options that
- * matter are shapes, binds and training. */
+ * matter are shapes, binds, f64 and training. */
 SAMBA_EXPORT SambaStatus sambaTraceRecordCreateFromFile(SambaContext *context, const char *model,
                                                         const SambaCompileOptions *options,
                                                         SambaTraceRecord **out_record);
