@@ -1,4 +1,4 @@
-/* Runs a PEF without inputs of its own making: the simulator's half alone, nothing of MLIR.
+/* Counts the cycles of a PEF with the simulator's half alone: nothing of MLIR is linked.
  *
  *   run-pef FILE.pef */
 #include <samba/session.h>
