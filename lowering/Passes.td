@@ -80,6 +80,14 @@ def TileSections : Pass<"samba-tile-sections", "::samba::SectionOp"> {
     Option<"decisions", "decisions", "std::string", "\"\"", "file of planner decisions">,
     Option<"dump", "dump", "std::string", "\"\"", "folder for the plan of each section, as text">];
 }
+def RduVerifyLinalg : Pass<"rdu-verify-linalg", "::mlir::ModuleOp"> {
+  let summary = "Refuse linalg and TOSA that a graph cannot become";
+  let description = [{
+    The module stays as it is; a copy of it goes the way of the pipeline up to the graph. The first
+    operation that has no place there, or whose body no lane program can say, is an error at its
+    place. docs/linalg.md lists what is accepted.
+  }];
+}
 def VerifyMapping : Pass<"rdu-verify-mapping", "::samba::SectionOp"> {
   let summary = "Refuse an operation without #rdu.mapping";
 }

@@ -160,11 +160,25 @@ static uint16_t compareFloats(const SambaBodyRow *row, const SambaBodyCall *call
 /* With the sign bit turned, the order of unsigned numbers is that of signed ones. */
 static uint16_t turnSign(const SambaBodyCall *call, uint16_t x) {
   SambaDType lane = laneOf(call, x);
-  if (lane == SAMBA_DTYPE_I1)
-    return notOf(call, x);
   return op2(call, SAMBA_LANE_XOR, x,
              sambaLaneInteger(call->builder, lane,
                               lane == SAMBA_DTYPE_I64 ? INT64_MIN : (int64_t)INT32_MIN));
+}
+
+/* slt, sle, sgt, sge, ult, ... of single bits. Signed, true is -1: the order is turned. */
+static uint16_t compareBits(const SambaBodyCall *call) {
+  enum { equal, differ, slt, ult = 6 };
+  uint16_t x = call->values[0], y = call->values[1];
+  if (call->predicate <= differ) {
+    uint16_t other = op2(call, SAMBA_LANE_XOR, x, y);
+    return call->predicate == equal ? notOf(call, other) : other;
+  }
+
+  bool is_signed = call->predicate < ult;
+  int64_t order = (call->predicate - slt) % 4; /* lt, le, gt, ge */
+  bool less = (order < 2) != is_signed;
+  uint16_t low = less ? x : y, high = less ? y : x;
+  return op2(call, order % 2 ? SAMBA_LANE_OR : SAMBA_LANE_AND, notOf(call, low), high);
 }
 
 static uint16_t compareIntegers(const SambaBodyRow *row, const SambaBodyCall *call) {
@@ -175,11 +189,9 @@ static uint16_t compareIntegers(const SambaBodyRow *row, const SambaBodyCall *ca
   (void)row;
   if (isFloat(call, 0) || call->predicate < 0 || call->predicate >= (int64_t)sizeof opcodes)
     return SAMBA_NO_VALUE;
-  bool is_unsigned = call->predicate >= 6;
-  bool is_order = call->predicate >= 2;
-  /* Lanes order i1 as 0 and 1; signed, true is -1. */
-  bool turned = is_order && (call->dtypes[0] == SAMBA_DTYPE_I1 ? !is_unsigned : is_unsigned);
-  if (turned) {
+  if (call->dtypes[0] == SAMBA_DTYPE_I1)
+    return compareBits(call);
+  if (call->predicate >= 6) {
     x = turnSign(call, x);
     y = turnSign(call, y);
   }

@@ -408,10 +408,7 @@ SambaStatus sambaBodyValue(SambaBodyStage *stage, MlirValue value, uint16_t *out
     return NULL;
   }
 
-  return sambaStatusMake(SAMBA_UNSUPPORTED,
-                         "a '%.*s' uses its output or a value from outside in a way that is not a "
-                         "reduction",
-                         SAMBA_STRING_ARGS(sambaReaderName(stage->structured->operation)));
+  return refuseType(stage, mlirOperationIsNull(maker) ? stage->structured->operation : maker);
 }
 
 /* linalg.index: the cast that follows says which lane class the counter is. */

@@ -98,9 +98,11 @@ static SambaStatus importFragment(SambaSectionReader *reader, const SambaStageGr
 
 static SambaStatus readReshape(SambaSectionReader *reader, const SambaSectionReaderValue *source,
                                const SambaTensorType *type) {
-  if (!source->is_whole)
+  if (source->is_whole)
+    sambaReaderReshape(reader, source->view.tensor, type);
+  else if (!sambaReaderReshapeValue(reader, source, type))
     return sambaReaderNotComposable(reader);
-  return sambaReaderReshape(reader, source->view.tensor, type);
+  return NULL;
 }
 
 static SambaStatus readView(SambaSectionReader *reader, const SambaOperatorCall *call,
@@ -113,12 +115,13 @@ static SambaStatus readView(SambaSectionReader *reader, const SambaOperatorCall 
     SambaStageOperand pad = {.fill = source.splat};
     if (call->operator->compose)
       SAMBA_RETURN_IF_ERROR(call->operator->compose(call, type, &pad));
-    if (source.is_argin ? pad.guarded : pad.fill != source.splat)
-      return sambaReaderNotComposable(reader);
-    result = source;
-    result.type = *type;
-    sambaReaderAddValue(reader, mlirOperationGetResult(reader->operation, 0), &result);
-    return NULL;
+    if (source.is_argin ? !pad.guarded : pad.fill == source.splat) {
+      result = source;
+      result.type = *type;
+      sambaReaderAddValue(reader, mlirOperationGetResult(reader->operation, 0), &result);
+      return NULL;
+    }
+    SAMBA_RETURN_IF_ERROR(sambaReaderSettle(reader, &source));
   }
 
   if (!call->operator->compose)
@@ -126,8 +129,10 @@ static SambaStatus readView(SambaSectionReader *reader, const SambaOperatorCall 
   SambaStageOperand map = {.index_operand = SAMBA_NO_INDEX};
   SAMBA_RETURN_IF_ERROR(call->operator->compose(call, type, &map));
   SambaStage over = sambaReaderStageOver(type);
-  if (!sambaReaderCompose(reader, &source, &over, &map, &result.view))
-    return sambaReaderNotComposable(reader);
+  if (!sambaReaderCompose(reader, &source, &over, &map, &result.view)) {
+    SAMBA_RETURN_IF_ERROR(sambaReaderSettle(reader, &source));
+    sambaReaderCompose(reader, &source, &over, &map, &result.view);
+  }
   sambaReaderAddValue(reader, mlirOperationGetResult(reader->operation, 0), &result);
 
   return NULL;

@@ -108,6 +108,7 @@ SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena,
   SambaSectionReader state = createReader(
       arena, sambaStringRefCopy(arena, (SambaStringRef){symbol.data, symbol.length}).data);
   SambaSectionReader *reader = &state;
+  reader->is_section = true;
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(section, 0));
   uint32_t arguments = (uint32_t)mlirBlockGetNumArguments(body);
   SambaStatus status = NULL;

@@ -380,9 +380,7 @@ SambaStatus sambaReadStructured(SambaSectionReader *reader) {
                                 mlirOperationGetNumResults(operation)),
       .is_ours = !mlirAttributeIsNull(sambaOperationAttribute(operation, SAMBA_STAGE_ATTRIBUTE))};
   if (mlirAttributeIsNull(structured.maps) || mlirBlockIsNull(structured.body))
-    return sambaStatusMake(SAMBA_UNSUPPORTED,
-                           "'%.*s' has no body and maps; linalg-generalize-named-ops makes "
-                           "a 'linalg.generic' of it",
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "'%.*s' has no hardware form",
                            SAMBA_STRING_ARGS(sambaReaderName(operation)));
 
   intptr_t loops = mlirAffineMapGetNumDims(mapOf(&structured, 0));

@@ -26,6 +26,8 @@ static bool splatBits(MlirAttribute attribute, SambaDType dtype, uint64_t *out_b
   else
     *out_bits = (uint64_t)mlirIntegerAttrGetValueInt(element);
 
+  if (dtype == SAMBA_DTYPE_I1)
+    *out_bits &= 1;
   return true;
 }
 
@@ -109,6 +111,18 @@ static SambaStatus readSplat(SambaSectionReader *reader) {
   return NULL;
 }
 
+/* The result, read from the source by `map`. */
+static SambaStatus addView(SambaSectionReader *reader, SambaSectionReaderValue *source,
+                           const SambaStageOperand *map, SambaSectionReaderValue *value) {
+  SambaStage over = sambaReaderStageOver(&value->type);
+  if (!sambaReaderCompose(reader, source, &over, map, &value->view)) {
+    SAMBA_RETURN_IF_ERROR(sambaReaderSettle(reader, source));
+    sambaReaderCompose(reader, source, &over, map, &value->view);
+  }
+  sambaReaderAddValue(reader, mlirOperationGetResult(reader->operation, 0), value);
+  return NULL;
+}
+
 static SambaStatus readPad(SambaSectionReader *reader) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(reader->operation, 0));
   MlirOperation yield = mlirBlockGetTerminator(body);
@@ -135,11 +149,9 @@ static SambaStatus readPad(SambaSectionReader *reader) {
 
   value.is_splat = from.is_empty || (from.is_splat && from.splat == map.fill);
   value.splat = map.fill;
-  SambaStage over = sambaReaderStageOver(&value.type);
-  if (!value.is_splat && !sambaReaderCompose(reader, &from, &over, &map, &value.view))
-    return sambaReaderNotComposable(reader);
+  if (!value.is_splat)
+    return addView(reader, &from, &map, &value);
   sambaReaderAddValue(reader, result, &value);
-
   return NULL;
 }
 
@@ -172,31 +184,6 @@ static bool addWithoutMemory(SambaSectionReader *reader, const SambaSectionReade
   return true;
 }
 
-/* The result, read from the source by `map`. */
-static SambaStatus addView(SambaSectionReader *reader, const SambaSectionReaderValue *source,
-                           const SambaStageOperand *map, SambaSectionReaderValue *value) {
-  SambaStage over = sambaReaderStageOver(&value->type);
-  if (!sambaReaderCompose(reader, source, &over, map, &value->view))
-    return sambaReaderNotComposable(reader);
-  sambaReaderAddValue(reader, mlirOperationGetResult(reader->operation, 0), value);
-  return NULL;
-}
-
-/* Axes of `type` that `other` has too, in order; those that it lacks have one element. */
-static bool matchAxes(const SambaTensorType *type, const SambaTensorType *other,
-                      uint32_t *out_axis_of) {
-  uint32_t next = 0;
-  for (uint32_t a = 0; a < type->rank; ++a) {
-    bool same = next < other->rank && other->dims[next] == type->dims[a];
-    if (!same && type->dims[a] != 1)
-      return false;
-    out_axis_of[a] = same ? next++ : SAMBA_NO_INDEX;
-  }
-  while (next < other->rank && other->dims[next] == 1)
-    ++next;
-  return next == other->rank;
-}
-
 static SambaStatus readExtractSlice(SambaSectionReader *reader) {
   SambaSectionReaderValue source, value;
   uint32_t axis_of[SAMBA_MAX_RANK];
@@ -213,7 +200,7 @@ static SambaStatus readExtractSlice(SambaSectionReader *reader) {
   for (uint32_t a = 0; a < part.rank; ++a)
     part.dims[a] = mlirDenseI64ArrayGetElement(sizes, a);
   SambaStageOperand map = {.index_operand = SAMBA_NO_INDEX};
-  if (!matchAxes(&part, &value.type, axis_of))
+  if (!sambaReaderMatchAxes(&part, &value.type, axis_of))
     return sambaReaderNotComposable(reader);
   for (uint32_t a = 0; a < part.rank; ++a) {
     map.axes[a].constant = mlirDenseI64ArrayGetElement(offsets, a);
@@ -248,39 +235,14 @@ static SambaStatus readExtract(SambaSectionReader *reader) {
   return NULL;
 }
 
-/* A copy of the value as a tensor, made by a stage of the operation that is being read. */
-static uint32_t copyToTensor(SambaSectionReader *reader, const SambaSectionReaderValue *value,
-                             uint32_t ordinal, SambaStatus *out_status) {
-  uint32_t tensor =
-      sambaReaderAddTensor(reader, &value->type, SAMBA_TENSOR_INTERMEDIATE, SAMBA_NO_INDEX,
-                           SAMBA_NO_INDEX, sambaReaderStageName(reader));
-  *out_status = sambaReaderCopy(reader, value, tensor, ordinal);
-  return tensor;
-}
-
-/* The axes that collapse_shape and expand_shape group: where a group of the longer shape begins. */
 static SambaStatus readReshape(SambaSectionReader *reader) {
   SambaSectionReaderValue source, value;
-  uint32_t axis_of[SAMBA_MAX_RANK];
   SAMBA_RETURN_IF_ERROR(startView(reader, &source, &value));
   if (addWithoutMemory(reader, &source, &value.type))
     return NULL;
 
-  /* Axes of one element come and go: every element is still found by its own axes. */
-  if (matchAxes(&source.type, &value.type, axis_of)) {
-    SambaStageOperand map = {.index_operand = SAMBA_NO_INDEX};
-    for (uint32_t a = 0; a < source.type.rank; ++a)
-      if (axis_of[a] != SAMBA_NO_INDEX)
-        map.axes[a].coefficients[axis_of[a]] = 1;
-    return addView(reader, &source, &map, &value);
-  }
-
-  if (!source.is_whole) {
-    SambaStatus status = NULL;
-    source.view.tensor = copyToTensor(reader, &source, 0, &status);
-    SAMBA_RETURN_IF_ERROR(status);
-  }
-  return sambaReaderReshape(reader, source.view.tensor, &value.type);
+  return sambaReaderReshapeValue(reader, &source, &value.type) ? NULL
+                                                               : sambaReaderNotComposable(reader);
 }
 
 static SambaStatus readTensorCast(SambaSectionReader *reader) {
@@ -326,25 +288,90 @@ bool sambaInsertSliceIsPartialWrite(MlirOperation operation) {
   return mlirOperationEqual(next, operation);
 }
 
-/* A tensor that holds what the destination holds. */
+/* The places of a tensor that one stage copies: along each axis `count` of them from `first` on,
+ * `stride` apart. */
+typedef struct Box {
+  int64_t first[SAMBA_MAX_RANK], count[SAMBA_MAX_RANK], stride[SAMBA_MAX_RANK];
+} Box;
+
+static SambaStatus copyBox(SambaSectionReader *reader, const SambaSectionReaderValue *value,
+                           const Box *box, uint32_t tensor, uint32_t ordinal) {
+  uint32_t rank = value->type.rank;
+  SambaStage stage = {.name = sambaReaderStageName(reader),
+                      .layer = sambaReaderLayer(reader),
+                      .dim_count = rank,
+                      .operand_count = 1};
+  SambaStageOperand places = {.index_operand = SAMBA_NO_INDEX};
+  for (uint32_t a = 0; a < rank; ++a) {
+    stage.extents[a] = box->count[a];
+    places.axes[a].constant = box->first[a];
+    places.axes[a].coefficients[a] = box->stride[a];
+  }
+  stage.output = places;
+  stage.output.tensor = tensor;
+  if (value->is_splat || value->is_argin)
+    sambaReaderInline(reader, &stage, 0, value);
+  else if (!sambaReaderCompose(reader, value, &stage, &places, &stage.operands[0]))
+    return sambaReaderNotComposable(reader);
+  sambaReaderAddStage(reader, &stage, ordinal);
+  return NULL;
+}
+
+/* Copies what lies outside of the part: nothing is written twice. Axis after axis, what is not of
+ * the part along that axis, and of the part along those before. */
+static SambaStatus copyAround(SambaSectionReader *reader, const SambaSectionReaderValue *value,
+                              const Box *part, uint32_t tensor, uint32_t *ordinal) {
+  Box box;
+  for (uint32_t a = 0; a < value->type.rank; ++a) {
+    box.first[a] = 0;
+    box.count[a] = value->type.dims[a];
+    box.stride[a] = 1;
+  }
+
+  for (uint32_t a = 0; a < value->type.rank; ++a) {
+    int64_t stride = part->stride[a];
+    int64_t end = part->first[a] + (part->count[a] - 1) * stride + 1; /* behind the part */
+    for (int64_t r = 0; r <= stride; ++r) {                           /* before, between, behind */
+      box.first[a] = r == 0 ? 0 : part->first[a] + r;
+      box.count[a] = r == 0 ? part->first[a] : part->count[a] - 1;
+      box.stride[a] = r == 0 ? 1 : stride;
+      if (r == stride) {
+        box.first[a] = end;
+        box.count[a] = value->type.dims[a] - end;
+        box.stride[a] = 1;
+      }
+      if (box.count[a] > 0)
+        SAMBA_RETURN_IF_ERROR(copyBox(reader, value, &box, tensor, (*ordinal)++));
+    }
+    box.first[a] = part->first[a];
+    box.count[a] = part->count[a];
+    box.stride[a] = stride;
+  }
+  return NULL;
+}
+
+/* A tensor that holds what the destination holds around the part that is written. */
 static SambaStatus readDestination(SambaSectionReader *reader, uint32_t destination,
                                    uint32_t *out_tensor, uint32_t *ordinal) {
   SambaSectionReaderValue value = reader->values.data[destination];
-  bool in_place = writesInPlace(reader->operation);
-  SambaStatus status = NULL;
-  if (in_place && !value.is_empty && value.is_whole &&
+  if (writesInPlace(reader->operation) && !value.is_empty && value.is_whole &&
       reader->graph->tensors[value.view.tensor].role != SAMBA_TENSOR_ARGUMENT) {
     *out_tensor = value.view.tensor;
     return NULL;
   }
-  if (value.is_empty) {
-    *out_tensor =
-        sambaReaderAddTensor(reader, &value.type, SAMBA_TENSOR_INTERMEDIATE, SAMBA_NO_INDEX,
-                             SAMBA_NO_INDEX, sambaReaderStageName(reader));
+
+  *out_tensor = sambaReaderAddTensor(reader, &value.type, SAMBA_TENSOR_INTERMEDIATE, SAMBA_NO_INDEX,
+                                     SAMBA_NO_INDEX, sambaReaderStageName(reader));
+  if (value.is_empty)
     return NULL;
-  }
-  *out_tensor = copyToTensor(reader, &value, (*ordinal)++, &status);
-  return status;
+  Box part;
+  static const char *const names[] = {"static_offsets", "static_sizes", "static_strides"};
+  int64_t *const lists[] = {part.first, part.count, part.stride};
+  for (int i = 0; i < 3; ++i)
+    for (uint32_t a = 0; a < value.type.rank; ++a)
+      lists[i][a] =
+          mlirDenseI64ArrayGetElement(sambaOperationAttribute(reader->operation, names[i]), a);
+  return copyAround(reader, &value, &part, *out_tensor, ordinal);
 }
 
 /* The last stage writes its part of the destination itself; the tensor that it has made for its
@@ -381,7 +408,7 @@ static SambaStatus writePart(SambaSectionReader *reader, const SambaSectionReade
   SambaTensorType part = {.rank = reader->graph->tensors[tensor].rank};
   for (uint32_t a = 0; a < part.rank; ++a)
     part.dims[a] = mlirDenseI64ArrayGetElement(sizes, a);
-  if (!matchAxes(&part, &source->type, axis_of))
+  if (!sambaReaderMatchAxes(&part, &source->type, axis_of))
     return sambaReaderNotComposable(reader);
 
   SambaStage stage = {.name = sambaReaderStageName(reader),

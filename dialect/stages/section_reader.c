@@ -208,13 +208,111 @@ SambaStatus sambaReaderCopy(SambaSectionReader *reader, const SambaSectionReader
   return NULL;
 }
 
-SambaStatus sambaReaderReshape(SambaSectionReader *reader, uint32_t tensor,
-                               const SambaTensorType *type) {
+SambaStatus sambaReaderSettle(SambaSectionReader *reader, SambaSectionReaderValue *value) {
+  if (!reader->is_section || value->is_empty)
+    return sambaReaderNotComposable(reader);
+  uint32_t tensor =
+      sambaReaderAddTensor(reader, &value->type, SAMBA_TENSOR_INTERMEDIATE, SAMBA_NO_INDEX,
+                           SAMBA_NO_INDEX, sambaReaderStageName(reader));
+  SAMBA_RETURN_IF_ERROR(sambaReaderCopy(reader, value, tensor, 0));
+  *value = (SambaSectionReaderValue){.type = value->type,
+                                     .view = sambaReaderIdentityView(tensor, value->type.rank),
+                                     .is_whole = true};
+  return NULL;
+}
+
+void sambaReaderReshape(SambaSectionReader *reader, uint32_t tensor, const SambaTensorType *type) {
   const SambaStageTensor *base = &reader->graph->tensors[tensor];
   uint32_t root = base->alias_of != SAMBA_NO_INDEX ? base->alias_of : tensor;
   uint32_t alias =
       sambaReaderAddTensor(reader, type, reader->graph->tensors[root].role, root,
                            reader->formals.data[root], reader->graph->tensors[root].name);
   sambaReaderAddWhole(reader, mlirOperationGetResult(reader->operation, 0), type, alias);
-  return NULL;
+}
+
+bool sambaReaderMatchAxes(const SambaTensorType *type, const SambaTensorType *other,
+                          uint32_t *out_axis_of) {
+  uint32_t next = 0;
+  for (uint32_t a = 0; a < type->rank; ++a) {
+    out_axis_of[a] = SAMBA_NO_INDEX;
+    if (type->dims[a] == 1)
+      continue;
+    while (next < other->rank && other->dims[next] == 1)
+      ++next;
+    if (next == other->rank || other->dims[next] != type->dims[a])
+      return false;
+    out_axis_of[a] = next++;
+  }
+  while (next < other->rank && other->dims[next] == 1)
+    ++next;
+  return next == other->rank;
+}
+
+/* How axes of `type` are read from those of `other`, where each became one or several of them. */
+static bool expandAxes(const SambaTensorType *type, const SambaTensorType *other,
+                       SambaStageOperand *out_map) {
+  uint32_t next = 0;
+  *out_map = (SambaStageOperand){.index_operand = SAMBA_NO_INDEX};
+  for (uint32_t a = 0; a < type->rank; ++a) {
+    uint32_t first = next;
+    int64_t elements = 1;
+    while (next < other->rank && elements < type->dims[a])
+      elements *= other->dims[next++];
+    if (elements != type->dims[a])
+      return false;
+    for (uint32_t t = next; t-- > first; elements = elements / other->dims[t])
+      out_map->axes[a].coefficients[t] = type->dims[a] / elements;
+  }
+  for (; next < other->rank; ++next)
+    if (other->dims[next] != 1)
+      return false;
+  return true;
+}
+
+/* The view reads its base from the first element to the last. */
+static bool readsInOrder(const SambaSectionReader *reader, const SambaSectionReaderValue *value) {
+  const SambaStageTensor *base = &reader->graph->tensors[value->view.tensor];
+  int64_t of_base = 1, of_value = 1, strides[SAMBA_MAX_RANK], first = 0;
+  if (value->view.guarded)
+    return false;
+  for (uint32_t b = base->rank; b-- > 0; of_base *= base->dims[b]) {
+    strides[b] = of_base;
+    first += value->view.axes[b].constant * of_base;
+  }
+
+  for (uint32_t a = value->type.rank; a-- > 0; of_value *= value->type.dims[a]) {
+    int64_t stride = 0;
+    for (uint32_t b = 0; b < base->rank; ++b)
+      stride += value->view.axes[b].coefficients[a] * strides[b];
+    if (value->type.dims[a] != 1 && stride != of_value)
+      return false;
+  }
+  return first == 0 && of_base == of_value;
+}
+
+bool sambaReaderReshapeValue(SambaSectionReader *reader, const SambaSectionReaderValue *value,
+                             const SambaTensorType *type) {
+  uint32_t axis_of[SAMBA_MAX_RANK];
+  SambaSectionReaderValue result = {.type = *type};
+  SambaStage over = sambaReaderStageOver(type);
+  SambaStageOperand map = {.index_operand = SAMBA_NO_INDEX};
+  bool unit = sambaReaderMatchAxes(&value->type, type, axis_of);
+  for (uint32_t a = 0; a < value->type.rank && unit; ++a)
+    if (axis_of[a] != SAMBA_NO_INDEX)
+      map.axes[a].coefficients[axis_of[a]] = 1;
+
+  /* Only what is in memory can be there in two shapes. */
+  bool in_memory = reader->graph->tensors[value->view.tensor].role != SAMBA_TENSOR_INTERMEDIATE;
+  bool ordered = readsInOrder(reader, value);
+  if (unit || ((!in_memory || !ordered) && expandAxes(&value->type, type, &map))) {
+    if (!sambaReaderCompose(reader, value, &over, &map, &result.view))
+      return false;
+    sambaReaderAddValue(reader, mlirOperationGetResult(reader->operation, 0), &result);
+    return true;
+  }
+
+  if (!ordered)
+    return false;
+  sambaReaderReshape(reader, value->view.tensor, type);
+  return true;
 }

@@ -28,6 +28,7 @@ typedef struct SambaSectionReader {
   SAMBA_ARRAY(uint32_t) stage_ordinals;
   SAMBA_ARRAY(uint32_t) formals; /* per tensor */
   uint32_t argin_count;          /* slots of the argument block so far */
+  bool is_section;               /* a samba.section is read: copies can be made on the way */
   MlirOperation operation;       /* being read */
 } SambaSectionReader;
 
@@ -69,8 +70,19 @@ void sambaReaderAddStage(SambaSectionReader *reader, const SambaStage *stage, ui
 /* Appends one that copies a value to a tensor of its shape. */
 SambaStatus sambaReaderCopy(SambaSectionReader *reader, const SambaSectionReaderValue *value,
                             uint32_t tensor, uint32_t ordinal);
+/* In a section, where nobody else can do it any more: the value becomes a tensor of its own, which
+ * a first stage of the operation that is being read writes. */
+SambaStatus sambaReaderSettle(SambaSectionReader *reader, SambaSectionReaderValue *value);
 /* The result of the operation that is being read is the tensor in another shape. */
-SambaStatus sambaReaderReshape(SambaSectionReader *reader, uint32_t tensor,
-                               const SambaTensorType *type);
+void sambaReaderReshape(SambaSectionReader *reader, uint32_t tensor, const SambaTensorType *type);
+/* Axes of `type` that `other` has too, in order; SAMBA_NO_INDEX of those that it lacks, which have
+ * one element. False: they differ by more than axes of one element. */
+bool sambaReaderMatchAxes(const SambaTensorType *type, const SambaTensorType *other,
+                          uint32_t *out_axis_of);
+/* The value in another shape, its elements in the same order: as an alias of a tensor that is read
+ * from its first element to its last, or a view where only axes of one element come and go. False:
+ * it is neither. */
+bool sambaReaderReshapeValue(SambaSectionReader *reader, const SambaSectionReaderValue *value,
+                             const SambaTensorType *type);
 
 #endif

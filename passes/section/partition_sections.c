@@ -11,6 +11,7 @@
 #include "dialect/samba/graph.h"
 #include "dialect/samba/phase.h"
 #include "dialect/samba/samba.h"
+#include "dialect/stages/read_operators.h"
 #include "passes/passes.h"
 #include "passes/section/outline_sections.h"
 #include "passes/section/section_trial.h"
@@ -185,9 +186,37 @@ static void nameLayersOfArgins(MlirOperation function) {
   }
 }
 
+static bool isForeign(MlirOperation operation) {
+  if (!sambaOperationIs(operation, "func.return"))
+    return !sambaOperatorNameOf(operation).size;
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(operation); ++i) {
+    MlirOperation maker = sambaDefiningOperation(mlirOperationGetOperand(operation, i));
+    if (mlirOperationIsNull(maker) || sambaOperationIsView(maker))
+      return true;
+  }
+  return false;
+}
+
+/* Passes of others may have changed what samba-materialize-views made: there are operations of
+ * other dialects, or a graph returns what no operator of it makes. */
+static bool hasForeign(MlirOperation module) {
+  MlirOperation function = mlirBlockGetFirstOperation(sambaBodyOf(module));
+  for (; !mlirOperationIsNull(function); function = mlirOperationGetNextInBlock(function)) {
+    if (!sambaOperationIsGraph(function))
+      continue;
+    MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(function));
+    for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
+      if (isForeign(operation))
+        return true;
+  }
+  return false;
+}
+
 static bool partitionFunction(MlirOperation function, const SambaPlanTarget *target, bool fuse,
                               SambaOutlinedSections *sections, int64_t *call_id) {
   uint32_t count, sectionCount;
+  if (!sambaGraphCheckStructured(function))
+    return false;
   MlirOperation *operators = sambaFunctionOperators(function, &count);
   if (!sambaPhasesCheck(operators, count)) {
     free(operators);
@@ -216,6 +245,8 @@ bool sambaPartitionSections(MlirOperation module, const char *target, const char
   if (strcmp(opt, "o0") != 0 && strcmp(opt, "o1") != 0)
     return sambaEmitOpError(module, "samba-partition-sections: opt wants o0 or o1, not '%s'", opt);
   if (!sambaModuleCheckGraphs(module))
+    return false;
+  if (hasForeign(module) && !sambaMaterializeViews(module))
     return false;
   SambaMachine machine;
   SambaPlanTarget plan_target = {.machine = &machine};

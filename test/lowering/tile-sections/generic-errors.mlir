@@ -83,7 +83,7 @@ samba.section @s(%x: tensor<4xf32>) -> tensor<4xi32> attributes {machine = #rdu.
 #id = affine_map<(d0) -> (d0)>
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
-// expected-error @+1 {{a 'linalg.generic' reduces by 'math.exp' in a way that lanes cannot}}
+// expected-error @+1 {{a 'linalg.generic' reduces by 'math.exp' in a way that lanes cannot; they sum, multiply, take the smallest or largest, and combine bits by and and or}}
 samba.section @s(%x: tensor<4x5xf32>, %init: tensor<4xf32>) -> tensor<4xf32> attributes {machine = #rdu.machine<"tiny">} {
   %0 = tensor.empty() : tensor<4xf32>
   %1 = linalg.generic {indexing_maps = [#id2, #row], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<4x5xf32>) outs(%init : tensor<4xf32>) {
@@ -144,7 +144,7 @@ samba.section @s(%x: tensor<4x5xf32>) -> tensor<4xf32> attributes {machine = #rd
 #id = affine_map<(d0) -> (d0)>
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
-// expected-error @+1 {{a 'linalg.generic' that reduces two results together}}
+// expected-error @+1 {{a 'linalg.generic' that reduces two results together; make an operation of each}}
 samba.section @s(%x: tensor<4x5xf32>, %init: tensor<4xf32>) -> tensor<4xf32> attributes {machine = #rdu.machine<"tiny">} {
   %i = tensor.empty() : tensor<4xf32>
   %1:2 = linalg.generic {indexing_maps = [#id2, #row, #row], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<4x5xf32>) outs(%init, %init : tensor<4xf32>, tensor<4xf32>) {
@@ -194,7 +194,7 @@ samba.section @s(%x: tensor<4xf32>, %i: tensor<4xi32>, %y: tensor<4x4xf32>) -> t
 #id = affine_map<(d0) -> (d0)>
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
-// expected-error @+1 {{a 'tensor.extract' in the body of a 'linalg.generic' computes its place}}
+// expected-error @+1 {{a 'tensor.extract' in the body of a 'linalg.generic' computes its place; a place is a sum of loops, constants and one integer of a tensor}}
 samba.section @s(%x: tensor<4xf32>, %i: tensor<4xi32>, %y: tensor<4x4xf32>) -> tensor<4xf32> attributes {machine = #rdu.machine<"tiny">} {
   %0 = tensor.empty() : tensor<4xf32>
   %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%i : tensor<4xi32>) outs(%0 : tensor<4xf32>) {
@@ -211,7 +211,7 @@ samba.section @s(%x: tensor<4xf32>, %i: tensor<4xi32>, %y: tensor<4x4xf32>) -> t
 #id = affine_map<(d0) -> (d0)>
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
-// expected-error @+1 {{a 'linalg.generic' writes axis 0 of its result by a map that is no loop of its own}}
+// expected-error @+1 {{a 'linalg.generic' writes axis 0 of its result by a map that is no loop of its own; each loop that is not reduced walks one axis}}
 samba.section @s(%x: tensor<4x5xf32>, %init: tensor<8xf32>) -> tensor<8xf32> attributes {machine = #rdu.machine<"tiny">} {
   %1 = linalg.generic {indexing_maps = [#id2, affine_map<(d0, d1) -> (d0 + d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x5xf32>) outs(%init : tensor<8xf32>) {
   ^bb0(%in: f32, %out: f32):

@@ -216,8 +216,9 @@ static void materializeFunction(MlirOperation function) {
       continue;
     if (sambaOperationIsReshape(operation)) { /* of a strided view */
       MlirOperation source = sambaDefiningOperation(mlirOperationGetOperand(operation, 0));
-      if (!mlirOperationIsNull(source) && sambaOperationIsView(source) &&
-          !sambaOperationIsReshape(source))
+      bool strided = !mlirOperationIsNull(source) && sambaOperatorNameOf(source).size &&
+                     sambaOperationIsView(source) && !sambaOperationIsReshape(source);
+      if (strided || !readsInPlace(operation, 0))
         mlirOperationSetOperand(operation, 0,
                                 copyOf(&copies, mlirOperationGetOperand(operation, 0), operation));
       continue;
