@@ -78,6 +78,20 @@ if os.path.isdir(os.path.join(config.samba_build, "python", "samba")):
         if not subprocess.call([config.python, "-c", found % module]):
             config.available_features.add(module)
 
+# Where the C code is sanitized, its runtime has to come first into the interpreter, whose own
+# memory is never all given back.
+python_environment = 'PYTHONPATH="%s" PYTHONDONTWRITEBYTECODE=1' % os.path.join(
+    config.samba_build, "python"
+)
+if "asan" in config.available_features:
+    library = f"libclang_rt.asan-{os.uname().machine}.so"
+    command = ["clang-22", f"-print-file-name={library}"]
+    runtime = subprocess.run(command, capture_output=True, text=True).stdout.strip()
+    python_environment += ' LD_PRELOAD="%s" ASAN_OPTIONS=%s:leak_check_at_exit=0' % (
+        runtime,
+        os.environ.get("ASAN_OPTIONS", "allocator_may_return_null=1"),
+    )
+
 check = '"%s" "%s"' % (
     config.python,
     os.path.join(config.test_source_root, "tools", "samba-check-exit"),
@@ -88,8 +102,7 @@ config.substitutions += [
     ("%check-exit", check + " --"),
     (
         "%samba-python",
-        'env PYTHONPATH="%s" PYTHONDONTWRITEBYTECODE=1 "%s"'
-        % (os.path.join(config.samba_build, "python"), config.python),
+        'env %s "%s"' % (python_environment, config.python),
     ),
     ("%python", '"%s"' % config.python),
     ("%mlir-opt", os.path.join(config.llvm_tools, "mlir-opt")),
