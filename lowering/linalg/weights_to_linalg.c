@@ -65,13 +65,11 @@ static SambaStatus elementsOf(MlirValue argument, MlirAttribute value,
                                               "leave weights as arguments");
   if (sambaAttributeIs(value, SAMBA_EXTERNAL_KIND))
     return readExternal(context, value, &type, options, out_elements);
+  if (!mlirAttributeIsAElements(value))
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "its data are computed from others "
+                                              "(#samba.derived); leave weights as arguments");
   *out_elements = value;
-  if (mlirAttributeIsAElements(value) &&
-      mlirTypeEqual(mlirAttributeGetType(value), mlirValueGetType(argument)))
-    return NULL;
-  return sambaStatusMake(SAMBA_UNSUPPORTED,
-                         "samba.value is neither #samba.external nor dense elements of the "
-                         "argument's type; leave weights as arguments");
+  return NULL;
 }
 
 /*===-- Constants and globals -----------------------------------------------------------------===*/

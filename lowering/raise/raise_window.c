@@ -78,6 +78,11 @@ static bool sameMap(const SambaAxisMap *a, const SambaAxisMap *b) {
 static bool computeWhole(const SambaNest *nest, SambaExpansion *expansion, uint32_t scalar,
                          const SambaNestOperand *whole, SambaNestOperand *out) {
   SambaNest *inner = SAMBA_ARENA_ARRAY(expansion->arena, SambaNest, 1);
+  bool marks[SAMBA_MAX_NEST_SCALARS];
+  sambaNestMark(nest, scalar, marks);
+  for (uint32_t s = 0; s <= scalar; ++s) /* places are of the nest's dimensions */
+    if (marks[s] && nest->scalars[s].kind == SAMBA_SCALAR_INDEX)
+      return false;
   SambaFrame frame = {0};
   *inner = *nest;
   inner->dim_count = whole->type.rank;
@@ -201,6 +206,7 @@ static bool arrangeInput(Windowed *windowed, const SambaFrame *frame, const int6
   for (uint32_t a = 0; a < operand->type.rank; ++a) /* axes of one element */
     if (!windowed->is_axis[a] && windowed->plain[a] == SAMBA_NEST_UNIT)
       order[count++] = a;
+  uint32_t units = count;
   for (uint32_t f = 0; f < frame->rank; ++f)
     for (uint32_t a = 0; a < operand->type.rank; ++a)
       if (!windowed->is_axis[a] && frame->dims[f] != SAMBA_NEST_UNIT &&
@@ -210,16 +216,15 @@ static bool arrangeInput(Windowed *windowed, const SambaFrame *frame, const int6
     order[count++] = windowed->axes[i];
   if (count != operand->type.rank || leading_count + windowed->spatial > SAMBA_MAX_RANK)
     return false;
-  bool moves = false;
-  for (uint32_t a = 0; a < count; ++a)
-    moves |= order[a] != a;
-  if (moves)
-    value = sambaExpandPermute(expansion, value, order);
 
   memcpy(shape, leading, leading_count * sizeof *shape);
-  const SambaTensorType *type = sambaExpansionType(expansion, value);
   for (uint32_t i = 0; i < windowed->spatial; ++i)
-    shape[leading_count + i] = type->dims[count - windowed->spatial + i];
+    shape[leading_count + i] = sambaExpansionType(expansion, value)->dims[windowed->axes[i]];
+  bool moves = false; /* those of more than one element */
+  for (uint32_t a = units + 1; a < count; ++a)
+    moves |= order[a] < order[a - 1];
+  if (moves)
+    value = sambaExpandPermute(expansion, value, order);
   *out_value = sambaExpandReshape(expansion, value, leading_count + windowed->spatial, shape);
   return !expansion->status;
 }
@@ -430,6 +435,10 @@ bool sambaNestPool(const SambaNest *nest, SambaExpansion *expansion, uint32_t *o
 
   char name[16];
   snprintf(name, sizeof name, "%s_pool%ud", sum ? "avg" : "max", windowed.spatial);
+  SambaDType dtype = windowed.operand->type.dtype;
+  bool narrow = sum && dtype != SAMBA_DTYPE_F32 && sambaDTypeIsFloat(dtype);
+  if (narrow) /* the mean and its product round in f32 */
+    value = sambaExpandCast(expansion, value, SAMBA_DTYPE_F32);
   SambaAttribute attributes[] = {
       sambaIntsAttribute("kernel_size", kernel, windowed.spatial),
       sambaIntsAttribute("stride", windowed.stride, windowed.spatial),
@@ -440,10 +449,13 @@ bool sambaNestPool(const SambaNest *nest, SambaExpansion *expansion, uint32_t *o
   value = sambaExpandCall(expansion, name, 1, &value, 4, attributes);
   if (least)
     value = sambaExpandUnary(expansion, "neg", value);
+  if (narrow)
+    value = sambaExpandCast(expansion,
+                            sambaExpandWithNumber(expansion, "mul", value, (double)count), dtype);
   if (expansion->status ||
       !finishWindow(&windowed, reduction.row, &leading, value, &out_results[0]))
     return false;
-  if (sum)
+  if (sum && !narrow)
     out_results[0] = sambaExpandWithNumber(expansion, "mul", out_results[0], (double)count);
   return true;
 }

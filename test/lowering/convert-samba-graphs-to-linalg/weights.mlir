@@ -35,8 +35,8 @@
 // SHORT: error: {{.*}}two.bin: ends before byte 12, where its data end
 // RUN: cd %t && %expect-error samba-opt unsigned.mlir --convert-samba-graphs-to-linalg="weights=constants" 2>&1 | FileCheck %s --check-prefix=UNSIGNED
 // UNSIGNED: error: {{.*}}its data are ui8, of which arith has no constants; leave weights as arguments
-// RUN: cd %t && %expect-error samba-opt wider.mlir --convert-samba-graphs-to-linalg="weights=globals" 2>&1 | FileCheck %s --check-prefix=WIDER
-// WIDER: error: {{.*}}samba.value is neither #samba.external nor dense elements of the argument's type; leave weights as arguments
+// RUN: cd %t && %expect-error samba-opt derived.mlir --convert-samba-graphs-to-linalg="weights=globals" 2>&1 | FileCheck %s --check-prefix=DERIVED
+// DERIVED: error: {{.*}}its data are computed from others (#samba.derived); leave weights as arguments
 
 //--- graph.mlir
 func.func @f(%x: tensor<2xf32> {samba.name = "x", samba.kind = "input"},
@@ -60,8 +60,9 @@ func.func @f(%w: tensor<8xui8> {samba.name = "w", samba.kind = "weight", samba.v
   return %0 : tensor<8xf32>
 }
 
-//--- wider.mlir
-func.func @f(%w: tensor<2xbf16> {samba.name = "w", samba.kind = "weight", samba.value = dense<3.0> : tensor<2xf32>}) -> tensor<2xbf16> {
+//--- derived.mlir
+func.func @f(%w: tensor<2xbf16> {samba.name = "w", samba.kind = "weight",
+    samba.value = #samba.derived<"cast", operands = [dense<3.0> : tensor<2xf32>], types = [tensor<2xf32>], attributes = {dtype = bf16}>}) -> tensor<2xbf16> {
   %0 = samba.relu %w : tensor<2xbf16>
   return %0 : tensor<2xbf16>
 }
