@@ -94,6 +94,25 @@ def VerifyMapping : Pass<"rdu-verify-mapping", "::samba::SectionOp"> {
 def ConvertLinalgToRdu : Pass<"convert-linalg-to-rdu", "::mlir::ModuleOp"> {
   let summary = "Make units and streams: every samba.section becomes an rdu.section";
 }
+def CheckValues : Pass<"samba-check-values", "::mlir::ModuleOp"> {
+  let summary = "Run passes one by one, and name the first that changes values";
+  let description = [{
+    `samba-check-values{passes=samba-to-rdu{target=tiny}}` computes every graph of the module on
+    random inputs, runs the first of the passes, computes the graphs again, and so on. Results that
+    differ from those of the module as it came, by more than atol + rtol * max(|element|, root mean
+    square of the result), are an error that names the pass and the first such element; integers
+    must be equal. Graphs and sections of samba and linalg operations are evaluated by the
+    operators' definition, rdu sections by the simulator's value engine. docs/debugging.md has an
+    example.
+  }];
+  let options = [
+    Option<"passes", "passes", "std::string", "\"\"", "passes and pipelines, separated by commas">,
+    Option<"seed", "seed", "std::string", "\"1\"", "of the inputs">,
+    Option<"integers", "integers", "std::string", "\"2\"",
+           "inputs of integers are from 0 to one less than this">,
+    Option<"rtol", "rtol", "std::string", "\"1e-3\"", "relative tolerance">,
+    Option<"atol", "atol", "std::string", "\"1e-5\"", "absolute tolerance">];
+}
 def RduSplitPrograms : Pass<"rdu-split-programs", "::samba::rdu::SectionOp"> {
   let summary = "Split programs that are longer than a compute unit's stages or registers";
 }

@@ -107,6 +107,7 @@ config.substitutions += [
     ("%python", '"%s"' % config.python),
     ("%mlir-opt", os.path.join(config.llvm_tools, "mlir-opt")),
     ("%plugin", config.samba_plugin),
+    ("%break-pass", os.path.join(os.path.dirname(config.samba_plugin), "samba_break_pass.so")),
     ("%llvm-include", os.path.join(config.llvm_tools, "..", "include")),
     ("%source", config.samba_source),
     ("%build", config.samba_build),
