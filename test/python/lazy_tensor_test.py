@@ -90,6 +90,11 @@ class LazyTensorTest(unittest.TestCase):
         self.assertEqual(b.tolist(), [[0.0, 0.0], [1.0, 1.0]])
         self.assertEqual(b.assign(7).tolist(), [[7.0, 7.0], [7.0, 7.0]])
 
+    def test_n030_n031_shapes_are_said(self):
+        for method in (matrix().assign, matrix().replace):
+            with self.assertRaisesRegex(ValueError, r"shape \(2, 2\), but its new value \(2,\)"):
+                method(Tensor([1.0, 2.0]))
+
     def test_n031_readers_see_what_was_assigned(self):
         b = matrix()
         later, known = b * 10, (b * 10).realize()

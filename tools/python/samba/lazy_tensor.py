@@ -251,8 +251,15 @@ class Tensor:
 
         ValueError: another shape, x requires a gradient, or this tensor was computed from one that
         does."""
+        self._check_shape("replace", x)
         self._value.replace(x._value)
         return self
+
+    def _check_shape(self, what, x):
+        """ValueError that says shapes as Python does."""
+        if self.shape != x.shape:
+            text = f"{what}: the tensor has shape {self.shape}, but its new value {x.shape}"
+            raise ValueError(text)
 
     def assign(self, x):
         """Writes x over this tensor: into the same memory when it has its values already, so that
@@ -264,6 +271,7 @@ class Tensor:
             x = torch.full(self.shape, x)
         if not isinstance(x, Tensor):
             x = Tensor(torch.as_tensor(x).to(self.dtype), device=self.device)
+        self._check_shape("assign", x)
         if x is not self:
             self._value.assign(x._value)
         return self
