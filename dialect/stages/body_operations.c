@@ -590,6 +590,16 @@ static uint16_t castIndex(const SambaBodyRow *row, const SambaBodyCall *call) {
   return isFloat(call, 0) ? SAMBA_NO_VALUE : convert(call, call->values[0], call->result);
 }
 
+static uint16_t castIndexUnsigned(const SambaBodyRow *row, const SambaBodyCall *call) {
+  (void)row;
+  if (isFloat(call, 0))
+    return SAMBA_NO_VALUE;
+  uint16_t x = call->values[0];
+  if (sambaDTypeBytes(call->dtypes[0]) < 8 && laneOf(call, x) != SAMBA_DTYPE_I64)
+    x = zeroExtended(call, x, call->dtypes[0]);
+  return convert(call, x, call->result);
+}
+
 /*===-- The table -----------------------------------------------------------------------------===*/
 
 #define ROUNDED(name, code) {name, plainFloat, SAMBA_LANE_##code, false, NULL, ""}
@@ -645,6 +655,7 @@ static const SambaBodyRow rows[] = {
     BY("arith.sitofp", ADD, signedToFloat),
     BY("arith.uitofp", ADD, unsignedToFloat),
     {"arith.index_cast", castIndex, 0, false, NULL, ""},
+    {"arith.index_castui", castIndexUnsigned, 0, false, NULL, ""},
     EXACT("math.absf", ABS),
     WRAPPED("math.absi", ABS),
     LIKE("math.acos", "acos"),

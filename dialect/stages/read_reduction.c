@@ -193,27 +193,32 @@ static SambaStatus findKind(Chain *chain, MlirValue value) {
 
 /*===-- The terms -----------------------------------------------------------------------------===*/
 
+/* The value that changes nothing, as a constant of the lane. */
 static uint16_t identityOf(const Chain *chain, SambaDType lane) {
   SambaStageBuilder *builder = &chain->stage->builder;
-  bool wide = lane == SAMBA_DTYPE_I64, bit = lane == SAMBA_DTYPE_I1;
+  double real = 0;
+  int64_t integer = 0, lowest = INT32_MIN, highest = INT32_MAX;
+  if (lane == SAMBA_DTYPE_I64)
+    lowest = INT64_MIN, highest = INT64_MAX;
+
   switch (chain->reduction.opcode) {
   case SAMBA_LANE_REDUCE_MUL:
-    return lane == SAMBA_DTYPE_F32 ? sambaLaneFloat(builder, 1)
-                                   : sambaLaneInteger(builder, lane, 1);
+    real = 1, integer = 1;
+    break;
   case SAMBA_LANE_REDUCE_MAX:
-    if (lane == SAMBA_DTYPE_F32)
-      return sambaLaneFloat(builder, -INFINITY);
-    return sambaLaneInteger(builder, lane, wide ? INT64_MIN : bit ? 0 : (int64_t)INT32_MIN);
+    real = -INFINITY, integer = lowest;
+    break;
   case SAMBA_LANE_REDUCE_MIN:
-    if (lane == SAMBA_DTYPE_F32)
-      return sambaLaneFloat(builder, INFINITY);
-    return sambaLaneInteger(builder, lane, wide ? INT64_MAX : bit ? 1 : (int64_t)INT32_MAX);
-  case SAMBA_LANE_REDUCE_AND:
-    return sambaLaneInteger(builder, lane, bit ? 1 : -1);
+    real = INFINITY, integer = highest;
+    break;
+  case SAMBA_LANE_REDUCE_AND: /* of single bits as well */
+    integer = lane == SAMBA_DTYPE_I1 ? 1 : -1;
+    break;
   default:
-    return lane == SAMBA_DTYPE_F32 ? sambaLaneFloat(builder, 0)
-                                   : sambaLaneInteger(builder, lane, 0);
+    break;
   }
+  return lane == SAMBA_DTYPE_F32 ? sambaLaneFloat(builder, real)
+                                 : sambaLaneInteger(builder, lane, integer);
 }
 
 /* Two terms before they are reduced: narrow types are as wide as a lane here. */

@@ -248,11 +248,6 @@ static SambaStatus readReshape(SambaSectionReader *reader) {
 static SambaStatus readTensorCast(SambaSectionReader *reader) {
   SambaSectionReaderValue source, value;
   SAMBA_RETURN_IF_ERROR(startView(reader, &source, &value));
-  bool same = source.type.rank == value.type.rank;
-  for (uint32_t a = 0; a < value.type.rank && same; ++a)
-    same = source.type.dims[a] == value.type.dims[a];
-  if (!same)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "'tensor.cast' between different shapes");
   sambaReaderAddValue(reader, mlirOperationGetResult(reader->operation, 0), &source);
   return NULL;
 }

@@ -6,14 +6,26 @@ import sys
 
 import numpy as np
 
-PASSES = ["canonicalize", "cse", "linalg-fuse-elementwise-ops", "linalg-fold-unit-extent-dims",
-          "linalg-generalize-named-ops"]
+PASSES = [
+    "canonicalize",
+    "cse",
+    "linalg-fuse-elementwise-ops",
+    "linalg-fold-unit-extent-dims",
+    "linalg-generalize-named-ops",
+]
 EVERYWHERE = ",".join(PASSES + ["canonicalize", "cse"])
-STEPS = ["samba-enter-linalg", "samba-settle-graphs", "samba-materialize-views",
-         "samba-partition-sections{target=sn40l}", "samba-update-in-place", "samba-assign-memory",
-         "samba.section(convert-samba-to-linalg)",
-         "samba.section(samba-tile-sections,rdu-verify-mapping)", "convert-linalg-to-rdu",
-         "rdu.section(rdu-split-programs,rdu-place,rdu-route,rdu-verify-section)"]
+STEPS = [
+    "samba-enter-linalg",
+    "samba-settle-graphs",
+    "samba-materialize-views",
+    "samba-partition-sections{target=sn40l}",
+    "samba-update-in-place",
+    "samba-assign-memory",
+    "samba.section(convert-samba-to-linalg)",
+    "samba.section(samba-tile-sections,rdu-verify-mapping)",
+    "convert-linalg-to-rdu",
+    "rdu.section(rdu-split-programs,rdu-place,rdu-route,rdu-verify-section)",
+]
 
 
 def pipeline(between, where):
@@ -36,7 +48,7 @@ def main():
     conv = np.zeros((1, 3, 3, 5))
     for i in range(3):
         for j in range(3):
-            window = padded[:, 2 * i:2 * i + 3, 2 * j:2 * j + 3, :]
+            window = padded[:, 2 * i : 2 * i + 3, 2 * j : 2 * j + 3, :]
             conv[:, i, j, :] = np.einsum("nhwc,fhwc->nf", window, w.astype("f8"))
     hidden = np.maximum(conv + np.arange(5) * 0.5, 0)
     logits = hidden.reshape(1, 45) @ v.astype("f8")
@@ -50,12 +62,31 @@ def main():
     places = [[], [1], [2], [3], [6], [7], [1, 2, 3, 6, 7]]
     ways = [(EVERYWHERE, where) for where in places] + [(one, [1, 3, 7]) for one in PASSES]
     for between, where in ways:
-        subprocess.run(["samba-opt", module, "--pass-pipeline=" + pipeline(between, where), "-o",
-                        "units.mlir"], check=True)
+        subprocess.run(
+            [
+                "samba-opt",
+                module,
+                "--pass-pipeline=" + pipeline(between, where),
+                "-o",
+                "units.mlir",
+            ],
+            check=True,
+        )
         subprocess.run(["samba-translate", "--rdu-to-pef", "units.mlir", "-o", "m.pef"], check=True)
-        subprocess.run(["samba-run", "m.pef", "--values-only", "--input=arg0=x.npy",
-                        "--input=arg1=w.npy", "--input=arg2=v.npy", "--expect=out0=y.npy",
-                        "--expect=out1=h.npy"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [
+                "samba-run",
+                "m.pef",
+                "--values-only",
+                "--input=arg0=x.npy",
+                "--input=arg1=w.npy",
+                "--input=arg2=v.npy",
+                "--expect=out0=y.npy",
+                "--expect=out1=h.npy",
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
     print(f"{len(ways)} ways give the same values")
 
 
