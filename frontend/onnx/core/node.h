@@ -50,8 +50,8 @@ SambaDType sambaOnnxDType(SambaImporter *importer, int64_t onnx_type);
 /* A name in messages: escaped, in quotes. */
 const char *sambaOnnxShown(SambaImporter *importer, const char *text);
 
-/* Attributes and element types of inputs are what the version of the operator takes: each attribute
- * is there once, with its type; flags are 0 or 1. */
+/* Inputs, their element types and attributes are what the version of the operator takes: each
+ * attribute is there once, with its type; flags are 0 or 1. */
 SambaStatus sambaOnnxCheckSignature(const SambaOnnxNode *node);
 
 /* ---- Attributes: their types are checked before the handler runs ---- */

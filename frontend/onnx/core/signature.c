@@ -196,9 +196,16 @@ static SambaStatus checkType(const SambaOnnxNode *node, const SambaOnnxSignature
 SambaStatus sambaOnnxCheckSignature(const SambaOnnxNode *node) {
   const SambaOnnxSignature *signature =
       sambaOnnxFindSignature(sambaOnnxDomain(node->proto), node->proto->op_type, node->version);
-  for (size_t i = 0; signature && i < node->proto->n_attribute; ++i)
+  if (!signature)
+    return NULL;
+  bool variadic = node->row && node->row->inputs[1] == UINT32_MAX;
+  if (!variadic && node->input_count > signature->type_count)
+    return sambaStatusMake(
+        SAMBA_INVALID, "has %u inputs, but %s of operator set version %lld has at most %u",
+        node->input_count, signature->name, (long long)node->version, signature->type_count);
+  for (size_t i = 0; i < node->proto->n_attribute; ++i)
     SAMBA_RETURN_IF_ERROR(checkAttribute(node, signature, node->proto->attribute[i]));
-  for (uint32_t i = 0; signature && i < node->input_count; ++i)
+  for (uint32_t i = 0; i < node->input_count; ++i)
     SAMBA_RETURN_IF_ERROR(checkType(node, signature, i));
   return NULL;
 }

@@ -93,7 +93,15 @@ static const Case cases[] = {
     {X13 "node Relu x -> y alpha=1.0",
      "attribute \"alpha\" does not belong to Relu of operator set version 13, which has none", 0,
      0},
-    /* Element types of inputs. */
+    /* Inputs and their element types. */
+    {"opset 6; input x f32 2; output y; node Clip x,x,x -> y",
+     "has 3 inputs, but Clip of operator set version 6 has at most 1", 0, 0},
+    {"opset 23; input h f32 2x3x4x2; input n i64 2; output y; node Attention h,h,h,_,_,_,n -> y",
+     "has 7 inputs, but Attention of operator set version 23 has at most 6", 0, 0},
+    {X13 "node Cast x -> y to=23",
+     "cast to FLOAT4E2M1 is not supported; the types are f32, f16, bf16, bool, int8, uint8, int16, "
+     "int32, int64",
+     0, 0},
     {"opset 7; input x i32 2; output y; node Relu x -> y",
      "input 0 is INT32, but Relu of operator set version 7 takes FLOAT, FLOAT16, DOUBLE", 0, 0},
     {X13 "init i i32 2x1 0 1; node GatherND x,i -> y",
