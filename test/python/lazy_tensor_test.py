@@ -203,6 +203,18 @@ class LazyTensorTest(unittest.TestCase):
         self.compare(lambda x: x.sigmoid()[:, 1:].permute(1, 0).reshape(2, 3), (3, 3))
         self.compare(lambda x: (x**2).sum() / x.abs().amax(), (3, 3))
 
+    def test_n060_functions_of_torch_take_tensors(self):
+        labels = torch.tensor([2, 0, 1])
+        F = torch.nn.functional
+        self.compare(lambda x, w, b: F.layer_norm(x, (5,), w, b), (3, 5), (5,), (5,))
+        self.compare(lambda x, w: F.conv2d(x, w, padding=1, stride=2), (1, 2, 5, 5), (3, 2, 3, 3))
+        self.compare(lambda x: F.cross_entropy(x, labels), (3, 4))
+        self.compare(lambda x, y: torch.cat([x, y.t()], 1), (2, 3), (4, 2))
+        self.compare(lambda q, k: torch.softmax(q @ k.transpose(-1, -2), -1), (2, 3, 4), (2, 3, 4))
+        self.compare(lambda t: F.embedding(labels, t), (4, 3))
+        mixed = torch.ones(2, 2) + matrix()
+        self.assertEqual((type(mixed), mixed.tolist()), (Tensor, [[2, 3], [4, 5]]))
+
     def test_a_loop_compiles_once_and_learns(self):
         torch.manual_seed(1)
         x, target = torch.randn(8, 3), torch.randn(8, 1)

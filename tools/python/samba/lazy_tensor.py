@@ -97,6 +97,11 @@ class Tensor:
         self._value = value
         return self
 
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        """torch.cat, torch.nn.functional.softmax and others take Tensors too."""
+        return compute(function, args, kwargs or {})
+
     # What it is.
 
     @property
