@@ -388,12 +388,27 @@ static SambaStatus selectGraphs(MlirOperation module, const SambaModuleOptions *
   return status;
 }
 
+/* Whether the function says nothing of its arguments and results, as other compilers' functions do.
+ * Where some have names or kinds, the others' names follow from those. */
+static bool isBare(MlirOperation function) {
+  SambaInterface interface = {0};
+  bool bare = true;
+  sambaInterfaceRead(function, &interface);
+  for (size_t i = 0; i < interface.arguments.size; ++i)
+    bare &= !mlirDictionaryAttrGetNumElements(interface.arguments.data[i]);
+  for (size_t i = 0; i < interface.results.size; ++i)
+    bare &= !mlirDictionaryAttrGetNumElements(interface.results.data[i]);
+  sambaInterfaceFree(&interface);
+  return bare;
+}
+
 static MlirWalkResult findForeign(MlirOperation operation, void *user) {
   static const char *const own[] = {"builtin.module", "func.func", "func.return", NULL};
   bool *foreign = user;
   MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(operation));
   *foreign = !sambaOperatorNameOf(operation).size &&
              !sambaStringRefIsOneOf((SambaStringRef){name.data, name.length}, own);
+  *foreign |= sambaOperationIsGraph(operation) && isBare(operation);
   return *foreign ? MlirWalkResultInterrupt : MlirWalkResultAdvance;
 }
 

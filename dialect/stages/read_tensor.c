@@ -405,6 +405,8 @@ static SambaStatus writePart(SambaSectionReader *reader, const SambaSectionReade
     part.dims[a] = mlirDenseI64ArrayGetElement(sizes, a);
   if (!sambaReaderMatchAxes(&part, &source->type, axis_of))
     return sambaReaderNotComposable(reader);
+  for (uint32_t a = 0; a < part.rank && part.rank == source->type.rank; ++a)
+    axis_of[a] = a; /* axes of one element too: as the operator that concatenates says it */
 
   SambaStage stage = {.name = sambaReaderStageName(reader),
                       .layer = sambaReaderLayer(reader),
