@@ -129,7 +129,7 @@ static bool evaluateFactor(const Contraction *contraction, uint32_t factor, cons
   }
 
   uint32_t front = 0; /* broadcasting adds axes of one element to the second itself */
-  while (factor == 1 && rank - front > 2 && shape[front] == 1)
+  while (factor == 1 && front < added && rank - front > 2 && shape[front] == 1)
     ++front;
   *out_value = sambaExpandReshape(expansion, *out_value, rank - front, shape + front);
   return !expansion->status;

@@ -390,72 +390,94 @@ static bool isPadOfPool(const Windowed *windowed, bool sum, bool least) {
          start->bits == sambaDTypeBitsOfNumber(operand->type.dtype, operand->fill);
 }
 
-bool sambaNestPool(const SambaNest *nest, SambaExpansion *expansion, uint32_t *out_results) {
-  SambaReduction reduction;
-  Windowed windowed;
-  if (nest->output_count != 1 || !nest->reduces || !sambaReductionOf(nest, 0, &reduction) ||
-      sambaNestYield(nest, 0)->kind == SAMBA_SCALAR_FMA)
-    return false;
-  bool sum = strcmp(reduction.row->reduce, "sum") == 0;
-  bool least = strcmp(reduction.row->reduce, "amin") == 0; /* -max(-x), where that is exact */
-  if (reduction.row->booleans || strcmp(reduction.row->reduce, "prod") == 0 ||
-      (least && !sambaDTypeIsFloat(sambaNestYield(nest, 0)->dtype)))
-    return false;
-  if (sum && (!sambaNestOutput(nest, 0)->is_splat || sambaNestOutput(nest, 0)->bits))
-    return false;
-  if (!readWindow(nest, expansion, reduction.element, &windowed))
-    return false;
+/* What a pool is of: N and C, its window, and how many elements that has. */
+typedef struct Pool {
+  SambaFrame leading;
+  int64_t shape[2], kernel[mostSpatial], count;
+} Pool;
 
-  /* Every dimension that is not spatial is kept: the last of them is the channel. */
-  SambaFrame leading = {0};
-  int64_t shape[2] = {1, 1}, kernel[mostSpatial], count = 1;
+/* Every dimension that is not spatial is kept: the last of them is the channel. */
+static bool measurePool(const Windowed *windowed, Pool *out) {
+  const SambaNest *nest = windowed->nest;
   uint32_t kept = sambaReductionKept(nest);
-  for (uint32_t a = 0; a < windowed.operand->type.rank; ++a)
-    if (!windowed.is_axis[a] && windowed.plain[a] != SAMBA_NEST_UNIT)
-      sambaFrameAppend(&leading, windowed.plain[a]);
-  for (uint32_t a = 0; a < leading.rank; ++a) {
-    if (nest->reduced[leading.dims[a]])
-      return false;
-    shape[a + 1 == leading.rank] *= nest->extents[leading.dims[a]];
-    kept &= ~(1u << leading.dims[a]);
-  }
-  for (uint32_t i = 0; i < windowed.spatial; ++i) {
-    kernel[i] = extentOf(nest, windowed.taps[i]);
-    count *= kernel[i];
-    if (windowed.outputs[i] != SAMBA_NEST_UNIT)
-      kept &= ~(1u << windowed.outputs[i]);
-  }
   int64_t box = 1;
+  *out = (Pool){.shape = {1, 1}, .count = 1};
+
+  for (uint32_t a = 0; a < windowed->operand->type.rank; ++a)
+    if (!windowed->is_axis[a] && windowed->plain[a] != SAMBA_NEST_UNIT)
+      sambaFrameAppend(&out->leading, windowed->plain[a]);
+  for (uint32_t a = 0; a < out->leading.rank; ++a) {
+    uint32_t dim = out->leading.dims[a];
+    if (nest->reduced[dim])
+      return false;
+    out->shape[a + 1 == out->leading.rank] *= nest->extents[dim];
+    kept &= ~(1u << dim);
+  }
+  for (uint32_t i = 0; i < windowed->spatial; ++i) {
+    out->kernel[i] = extentOf(nest, windowed->taps[i]);
+    out->count *= out->kernel[i];
+    if (windowed->outputs[i] != SAMBA_NEST_UNIT)
+      kept &= ~(1u << windowed->outputs[i]);
+  }
   for (uint32_t d = 0; d < nest->dim_count; ++d)
     box *= nest->reduced[d] ? nest->extents[d] : 1;
-  uint32_t value;
-  if (kept || box != count || /* a reduced dimension that no axis walks */
-      !arrangeInput(&windowed, &leading, shape, 2, isPadOfPool(&windowed, sum, least), &value))
-    return false;
+  return !kept && box == out->count; /* no axis walks what is left */
+}
 
-  char name[16];
-  snprintf(name, sizeof name, "%s_pool%ud", sum ? "avg" : "max", windowed.spatial);
-  SambaDType dtype = windowed.operand->type.dtype;
+/* The largest, the least as -max(-x), or the mean of each window; the mean of narrow floats times
+ * the number of elements, which rounds in f32. */
+static uint32_t expandPool(const Windowed *windowed, const Pool *pool, uint32_t value, bool sum,
+                           bool least) {
+  SambaExpansion *expansion = windowed->expansion;
+  SambaDType dtype = windowed->operand->type.dtype;
   bool narrow = sum && dtype != SAMBA_DTYPE_F32 && sambaDTypeIsFloat(dtype);
-  if (narrow) /* the mean and its product round in f32 */
-    value = sambaExpandCast(expansion, value, SAMBA_DTYPE_F32);
+  char name[16];
+  snprintf(name, sizeof name, "%s_pool%ud", sum ? "avg" : "max", windowed->spatial);
   SambaAttribute attributes[] = {
-      sambaIntsAttribute("kernel_size", kernel, windowed.spatial),
-      sambaIntsAttribute("stride", windowed.stride, windowed.spatial),
-      sambaIntsAttribute("padding", windowed.padding, 2 * windowed.spatial),
-      sambaIntsAttribute("dilation", windowed.dilation, windowed.spatial)};
+      sambaIntsAttribute("kernel_size", pool->kernel, windowed->spatial),
+      sambaIntsAttribute("stride", windowed->stride, windowed->spatial),
+      sambaIntsAttribute("padding", windowed->padding, 2 * windowed->spatial),
+      sambaIntsAttribute("dilation", windowed->dilation, windowed->spatial)};
+  if (narrow)
+    value = sambaExpandCast(expansion, value, SAMBA_DTYPE_F32);
   if (least)
     value = sambaExpandUnary(expansion, "neg", value);
   value = sambaExpandCall(expansion, name, 1, &value, 4, attributes);
   if (least)
     value = sambaExpandUnary(expansion, "neg", value);
   if (narrow)
-    value = sambaExpandCast(expansion,
-                            sambaExpandWithNumber(expansion, "mul", value, (double)count), dtype);
-  if (expansion->status ||
-      !finishWindow(&windowed, reduction.row, &leading, value, &out_results[0]))
+    value = sambaExpandCast(
+        expansion, sambaExpandWithNumber(expansion, "mul", value, (double)pool->count), dtype);
+  return value;
+}
+
+bool sambaNestPool(const SambaNest *nest, SambaExpansion *expansion, uint32_t *out_results) {
+  SambaReduction reduction;
+  Windowed windowed;
+  Pool pool;
+  uint32_t value;
+  if (nest->output_count != 1 || !nest->reduces || !sambaReductionOf(nest, 0, &reduction) ||
+      sambaNestYield(nest, 0)->kind == SAMBA_SCALAR_FMA)
     return false;
-  if (sum && !narrow)
-    out_results[0] = sambaExpandWithNumber(expansion, "mul", out_results[0], (double)count);
+  bool sum = strcmp(reduction.row->reduce, "sum") == 0;
+  bool least = strcmp(reduction.row->reduce, "amin") == 0;
+  SambaDType dtype = sambaNestYield(nest, 0)->dtype;
+  if (reduction.row->booleans || strcmp(reduction.row->reduce, "prod") == 0 ||
+      (least && !sambaDTypeIsFloat(dtype))) /* the least integer has no opposite */
+    return false;
+  if (sum && (!sambaNestOutput(nest, 0)->is_splat || sambaNestOutput(nest, 0)->bits))
+    return false;
+  if (!readWindow(nest, expansion, reduction.element, &windowed) ||
+      !measurePool(&windowed, &pool) ||
+      !arrangeInput(&windowed, &pool.leading, pool.shape, 2, isPadOfPool(&windowed, sum, least),
+                    &value))
+    return false;
+
+  value = expandPool(&windowed, &pool, value, sum, least);
+  if (expansion->status ||
+      !finishWindow(&windowed, reduction.row, &pool.leading, value, &out_results[0]))
+    return false;
+  if (sum && dtype == SAMBA_DTYPE_F32)
+    out_results[0] = sambaExpandWithNumber(expansion, "mul", out_results[0], (double)pool.count);
   return true;
 }
