@@ -452,6 +452,8 @@ static const Case cases[] = {
      "NAME=FILE or declare the "
      "shape of the result",
      0, 0},
+    {X13 "init s f32 2 2 2; node Resize x,_,s -> y mode='bilinear'",
+     "attribute 'mode' is 'bilinear', but must be one of", 0, 0},
     /* Operands that are there at run time only. */
     {"opset 13; input x f32 2x3; input s i64 1x1; output y f32 1x3; node Slice x,s,s -> y",
      "input 1 has rank 2, but must be a list", 0, 0},

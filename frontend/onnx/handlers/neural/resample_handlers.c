@@ -310,7 +310,8 @@ SambaStatus sambaOnnxImportResize(const SambaOnnxNode *node) {
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SambaInterpolateOptions options = {.size = resize.size, .scales = resize.scale};
   options.mode = text(node, "mode", "nearest");
-  options.mode = strcmp(options.mode, "bilinear") == 0 ? "linear" : options.mode;
+  if (strcmp(node->proto->op_type, "Upsample") == 0 && strcmp(options.mode, "bilinear") == 0)
+    options.mode = "linear"; /* the name in its first version */
   options.coordinate_mode =
       modern ? text(node, "coordinate_transformation_mode", "half_pixel") : "asymmetric";
   options.nearest_mode = modern ? text(node, "nearest_mode", "round_prefer_floor") : "floor";
