@@ -100,7 +100,8 @@ class DeviceTest(unittest.TestCase):
         runs(count)
         gc.collect()
         self.assertLess(len(gc.get_objects()) - objects, 50)
-        self.assertLess(resident() - before, 1 << 20)
+        if "asan" not in os.environ.get("LD_PRELOAD", ""):  # which keeps what is freed (leaks.test)
+            self.assertLess(resident() - before, 1 << 20)
 
     def test_traces_are_freed(self):
         model = samba.from_torch_model_(LeNet())
