@@ -46,8 +46,24 @@ static bool takesOutDType(const SambaOperator *row) {
   return sambaOperatorAttribute(row, sambaStringRef("out_dtype"));
 }
 
-/* `samba.graphamp = false` keeps an operation as it is. */
+/* Structured operations and what stands around them - views, constants, empty tensors - say their
+ * types in bodies: they keep them. */
+static bool isOfOthers(MlirOperation operation) {
+  return !sambaOperatorNameOf(operation).size && !sambaOperationIs(operation, "func.return");
+}
+
+static bool isF16(MlirValue value) {
+  return mlirTypeIsAShaped(mlirValueGetType(value)) &&
+         mlirTypeIsAF16(mlirShapedTypeGetElementType(mlirValueGetType(value)));
+}
+
+/* `samba.graphamp = false` keeps an operation as it is. A contraction of f16 has no result in
+ * bf16. */
 static bool mayNarrow(MlirOperation operation) {
+  const SambaOperator *row = sambaOperatorOf(operation);
+  if (isOfOthers(operation) ||
+      (row && takesOutDType(row) && isF16(mlirOperationGetOperand(operation, 0))))
+    return false;
   MlirAttribute amp = sambaOperationAttribute(operation, SAMBA_KEEP_PRECISION_ATTRIBUTE);
   return mlirAttributeIsNull(amp) || !mlirAttributeIsABool(amp) || mlirBoolAttrGetValue(amp);
 }
@@ -122,7 +138,7 @@ static MlirAttribute withHostDType(MlirAttribute dictionary, MlirContext context
 static bool takesF32(MlirOperation operation, intptr_t index) {
   const SambaOperator *row = sambaOperatorOf(operation);
   if (!row || !mayNarrow(operation))
-    return row != NULL;
+    return row || isOfOthers(operation);
   uint32_t first = row->states ? row->states : row->host_scalars;
   return first && index >= (intptr_t)first;
 }
@@ -134,7 +150,7 @@ static bool staysF32(MlirValue value) {
   MlirOpOperand use = mlirValueGetFirstUse(value);
   bool any = !mlirOpOperandIsNull(use);
   for (; !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {
-    if (!takesF32(mlirOpOperandGetOwner(use), mlirOpOperandGetOperandNumber(use)))
+    if (!takesF32(sambaUserInBlockOf(value, use), mlirOpOperandGetOperandNumber(use)))
       return false;
   }
   return any;
@@ -240,28 +256,30 @@ static MlirOperation boundary(MlirValue value, MlirOperation at, bool kept) {
   return cast;
 }
 
+/* What the operation, which keeps f32, reads instead of the value. */
+static MlirValue widened(MlirValue value, void *user) {
+  const MlirOperation *operation = user;
+  MlirOperation owner = sambaDefiningOperation(value);
+  bool made = !mlirOperationIsNull(owner) && (sambaOperatorOf(owner) || isOfOthers(owner));
+  if (!isF32(value) || (made ? !mayNarrow(owner) : staysF32(value)))
+    return value;
+  MlirOperation wide = boundary(value, *operation, true);
+  mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(*operation), *operation, wide);
+  return mlirOperationGetResult(wide, 0);
+}
+
 /* Between an operation that keeps f32 and those that do not stand casts. */
 static void isolate(MlirOperation operation) {
   MlirBlock block = mlirOperationGetBlock(operation);
-  for (intptr_t i = 0; i < mlirOperationGetNumOperands(operation); ++i) {
-    MlirValue value = mlirOperationGetOperand(operation, i);
-    MlirOperation owner = sambaDefiningOperation(value);
-    bool kept =
-        !mlirOperationIsNull(owner) && sambaOperatorOf(owner) ? !mayNarrow(owner) : staysF32(value);
-    if (!isF32(value) || kept)
-      continue;
-    MlirOperation wide = boundary(value, operation, true);
-    mlirBlockInsertOwnedOperationBefore(block, operation, wide);
-    mlirOperationSetOperand(operation, i, mlirOperationGetResult(wide, 0));
-  }
+  sambaMapInputs(operation, widened, &operation);
 
   for (intptr_t i = 0; i < mlirOperationGetNumResults(operation); ++i) {
     MlirValue value = mlirOperationGetResult(operation, i);
     SAMBA_ARRAY(MlirOpOperand) uses = {0};
     for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
          use = mlirOpOperandGetNextUse(use))
-      if (isF32(value) && mayNarrow(mlirOpOperandGetOwner(use)) &&
-          !sambaOperationIs(mlirOpOperandGetOwner(use), "samba.cast"))
+      if (isF32(value) && mayNarrow(sambaUserInBlockOf(value, use)) &&
+          !sambaOperationIs(sambaUserInBlockOf(value, use), "samba.cast"))
         sambaArrayAppend(&uses, use);
     if (uses.size) {
       MlirOperation narrow = boundary(value, operation, false);
@@ -280,7 +298,7 @@ static void isolateKept(MlirBlock body) {
   for (MlirOperation operation = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(operation);
        operation = next) {
     next = mlirOperationGetNextInBlock(operation);
-    if (sambaOperatorOf(operation) && !mayNarrow(operation))
+    if ((sambaOperatorOf(operation) || isOfOthers(operation)) && !mayNarrow(operation))
       isolate(operation);
   }
 }
