@@ -70,7 +70,7 @@ layer = [
 ]
 y = np.maximum(x @ w + b + counts, bounds)
 raw = [numpy_helper.from_array(w, "w"), numpy_helper.from_array(b, "b")]
-typed = [helper.make_tensor("w", DOUBLE, w.shape, w.ravel()), helper.make_tensor("b", DOUBLE, [5], b)]
+typed = [helper.make_tensor(n, DOUBLE, a.shape, a.ravel()) for n, a in [("w", w), ("b", b)]]
 check("in the file", layer, y, raw, 6)
 check("in typed fields", layer, y, typed, 6)
 outside = {"save_as_external_data": True, "location": "m.data", "size_threshold": 0}
@@ -87,7 +87,8 @@ nodes = [
 one = numpy_helper.from_array(np.array(1), "one")
 check("too large", nodes, x, [mask, one], 3)
 
-# Shape arithmetic in doubles stays in doubles (in f32 the last axis were 3), and types that attributes ask for are f32.
+# Shape arithmetic stays in doubles (in f32 the last axis would be 3), and types that attributes
+# ask for are f32.
 nodes = [
     node("Shape", ["x"], ["s"]),
     node("Cast", ["s"], ["sizes"], to=DOUBLE),
