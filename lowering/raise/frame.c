@@ -239,22 +239,24 @@ static bool placeFrom(const SambaNest *nest, uint32_t scalar, Place *out) {
   return false;
 }
 
-/* The maps of an EXTRACT's axes; *out_axis: the one that data index, or the rank. */
-static bool placesOf(const SambaNest *nest, const SambaScalar *extract, SambaAxisMap *out_axes,
-                     uint32_t *out_axis, uint32_t *out_data) {
-  *out_axis = extract->count;
+/* Where an EXTRACT reads: the map of each axis, or the scalar that chooses its place. */
+typedef struct Places {
+  SambaAxisMap axes[SAMBA_MAX_RANK];
+  uint32_t data[SAMBA_MAX_RANK]; /* SAMBA_NO_INDEX: the map says it */
+  uint32_t chosen;               /* how many axes data choose */
+} Places;
+
+static bool placesOf(const SambaNest *nest, const SambaScalar *extract, Places *out) {
+  *out = (Places){0};
   for (uint32_t a = 0; a < extract->count; ++a) {
     Place place;
-    if (!placeFrom(nest, extract->scalars[a], &place))
-      return false;
-    out_axes[a] = place.map;
-    if (!place.has_data)
-      continue;
     SambaAxisMap none = {0};
-    if (*out_axis != extract->count || memcmp(&none, &place.map, sizeof none) != 0)
+    if (!placeFrom(nest, extract->scalars[a], &place) ||
+        (place.has_data && memcmp(&none, &place.map, sizeof none) != 0))
       return false;
-    *out_axis = a;
-    *out_data = place.data;
+    out->axes[a] = place.map;
+    out->data[a] = place.has_data ? place.data : SAMBA_NO_INDEX;
+    out->chosen += place.has_data;
   }
   return true;
 }
@@ -274,8 +276,7 @@ bool sambaFrameDimensions(const SambaNest *nest, uint32_t scalar, uint32_t *out_
 
   for (uint32_t s = 0; s <= scalar; ++s) {
     const SambaScalar *part = &nest->scalars[s];
-    SambaAxisMap axes[SAMBA_MAX_RANK];
-    uint32_t axis, data;
+    Places places;
     if (!marks[s])
       continue;
     switch (part->kind) {
@@ -284,11 +285,11 @@ bool sambaFrameDimensions(const SambaNest *nest, uint32_t scalar, uint32_t *out_
         masks[s] |= maskOfMap(nest, &nest->operands[part->operand].axes[a]);
       break;
     case SAMBA_SCALAR_EXTRACT:
-      if (!placesOf(nest, part, axes, &axis, &data))
+      if (!placesOf(nest, part, &places))
         return false;
-      masks[s] = axis == part->count ? 0 : masks[data];
       for (uint32_t a = 0; a < part->count; ++a)
-        masks[s] |= maskOfMap(nest, &axes[a]);
+        masks[s] |= places.data[a] == SAMBA_NO_INDEX ? maskOfMap(nest, &places.axes[a])
+                                                     : masks[places.data[a]];
       break;
     case SAMBA_SCALAR_OPERATION:
       for (uint32_t i = 0; i < part->count; ++i)
@@ -398,22 +399,63 @@ static bool evaluateTake(const SambaNest *nest, SambaExpansion *expansion, Take 
   return sambaFrameMove(nest, expansion, value, &result, frame, out_value);
 }
 
+/* Takes axis by axis where each chosen axis has its place from one dimension of its own, as a
+ * resize has: then the axis walks that dimension. */
+static bool takeApart(const SambaNest *nest, SambaExpansion *expansion, Places *places,
+                      SambaTensorType *type, uint32_t *value) {
+  uint32_t seen = 0;
+  for (uint32_t a = 0; a < type->rank; ++a) {
+    uint32_t mask = 0, dim = 0;
+    if (places->data[a] == SAMBA_NO_INDEX)
+      mask = maskOfMap(nest, &places->axes[a]);
+    else if (!sambaFrameDimensions(nest, places->data[a], &mask))
+      return false;
+    if (mask & seen || mask & (mask - 1))
+      return false;
+    seen |= mask;
+    if (places->data[a] == SAMBA_NO_INDEX)
+      continue;
+
+    SambaFrame indices = {0};
+    while (mask && !(mask >> dim & 1))
+      ++dim;
+    sambaFrameAppend(&indices, mask ? dim : SAMBA_NEST_UNIT);
+    uint32_t operands[2] = {*value, 0};
+    if (!sambaFrameEvaluate(nest, expansion, places->data[a], &indices, &operands[1]))
+      return false;
+    operands[1] = sambaFrameFill(nest, expansion, operands[1], &indices);
+    SambaAttribute attributes[] = {sambaIntAttribute("dim", a), sambaIntAttribute("batch_dims", 0)};
+    *value = sambaExpandCall(expansion, "take", 2, operands, 2, attributes);
+    type->dims[a] = mask ? nest->extents[dim] : 1;
+    if (mask)
+      places->axes[a].coefficients[dim] = 1;
+  }
+  return true;
+}
+
 static bool evaluateExtract(const SambaNest *nest, SambaExpansion *expansion,
                             const SambaScalar *extract, const SambaFrame *frame,
                             uint32_t *out_value) {
   const SambaNestOperand *operand = &nest->operands[extract->operand];
-  SambaAxisMap axes[SAMBA_MAX_RANK];
-  uint32_t axis, data, value;
+  Places places;
   SambaFrame own;
 
-  if (!placesOf(nest, extract, axes, &axis, &data))
+  if (!placesOf(nest, extract, &places))
     return false;
-  if (axis != extract->count) {
-    Take take = {.operand = operand, .axis = axis, .data = data};
-    return sortTake(nest, axes, &take) && evaluateTake(nest, expansion, &take, frame, out_value);
+  if (places.chosen == 1) {
+    uint32_t axis = 0;
+    while (places.data[axis] == SAMBA_NO_INDEX)
+      ++axis;
+    Take take = {.operand = operand, .axis = axis, .data = places.data[axis]};
+    return sortTake(nest, places.axes, &take) &&
+           evaluateTake(nest, expansion, &take, frame, out_value);
   }
+
+  uint32_t value = operand->value;
+  SambaTensorType type = operand->type;
   return !operand->is_splat && !operand->is_undefined &&
-         sambaFrameOfOperand(nest, expansion, operand->value, &operand->type, axes, &own, &value) &&
+         takeApart(nest, expansion, &places, &type, &value) &&
+         sambaFrameOfOperand(nest, expansion, value, &type, places.axes, &own, &value) &&
          sambaFrameMove(nest, expansion, value, &own, frame, out_value);
 }
 

@@ -370,6 +370,29 @@ static bool readApply(Reader *reader, MlirOperation operation, uint32_t *out_sca
                     out_scalar);
 }
 
+/* arith.floordivsi: what is left over has the divisor's sign, so that the rest divides exactly. */
+static bool readFloorDivision(Reader *reader, MlirOperation operation, SambaScalar *out) {
+  static const char *const steps[] = {"remainder", "sub", "div"};
+  MlirType type = mlirValueGetType(mlirOperationGetResult(operation, 0));
+  uint32_t operands[2];
+  for (int i = 0; i < 2; ++i)
+    if (!numberOf(reader, mlirOperationGetOperand(operation, i), true, &operands[i]))
+      return false;
+
+  for (int i = 0; i < 3; ++i) {
+    *out = (SambaScalar){.kind = SAMBA_SCALAR_OPERATION,
+                         .dtype = sambaDTypeFromType(type),
+                         .operator = steps[i],
+                         .count = 2,
+                         .scalars = {operands[0], operands[1]}};
+    if (i < 2) /* a % b, then a - a % b in place of a */
+      operands[i == 0 ? 1 : 0] = addScalar(reader, out);
+    if (i == 1 && !numberOf(reader, mlirOperationGetOperand(operation, 1), true, &operands[1]))
+      return false;
+  }
+  return out->dtype != SAMBA_DTYPE_COUNT;
+}
+
 static bool readBodyOperation(Reader *reader, MlirOperation operation) {
   SambaScalar scalar = {0};
   uint32_t number;
@@ -388,6 +411,9 @@ static bool readBodyOperation(Reader *reader, MlirOperation operation) {
 
   if (sambaOperationIs(operation, "tensor.extract")) {
     if (!readExtract(reader, operation, &scalar))
+      return false;
+  } else if (sambaOperationIs(operation, "arith.floordivsi")) {
+    if (!readFloorDivision(reader, operation, &scalar))
       return false;
   } else {
     if (!sambaScalarFromOperation(operation, &scalar) ||

@@ -229,3 +229,46 @@ func.func @fused_into_window(%x: tensor<1x2x8xf32>) -> tensor<1x2x5xf32> {
   } -> tensor<1x2x5xf32>
   return %0 : tensor<1x2x5xf32>
 }
+
+// Two axes whose places are computed, each from a loop of its own: one is taken after the other. A division that rounds
+// down is one of what is left without the rest.
+// CHECK-LABEL: func.func @resize
+// CHECK: %[[REST:.*]] = samba.remainder %[[PLACES:.*]], %
+// CHECK: %[[WHOLE:.*]] = samba.sub %[[PLACES]], %[[REST]]
+// CHECK: %[[ROWS:.*]] = samba.div %[[WHOLE]], %
+// CHECK: %[[TAKEN:.*]] = samba.take %arg0, %[[ROWS]] {batch_dims = 0, dim = 0}
+// CHECK: samba.take %[[TAKEN]], %{{.*}} {batch_dims = 0, dim = 1}
+#pixels = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+func.func @resize(%x: tensor<3x4x2xf32>) -> tensor<6x8x2xf32> {
+  %c2 = arith.constant 2 : i32
+  %0 = tensor.empty() : tensor<6x8x2xf32>
+  %1 = linalg.generic {indexing_maps = [#pixels], iterator_types = ["parallel", "parallel", "parallel"]} outs(%0 : tensor<6x8x2xf32>) {
+  ^bb0(%out: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %k = linalg.index 2 : index
+    %2 = arith.index_cast %i : index to i32
+    %3 = arith.index_cast %j : index to i32
+    %4 = arith.floordivsi %2, %c2 : i32
+    %5 = arith.floordivsi %3, %c2 : i32
+    %6 = arith.index_cast %4 : i32 to index
+    %7 = arith.index_cast %5 : i32 to index
+    %8 = tensor.extract %x[%6, %7, %k] : tensor<3x4x2xf32>
+    linalg.yield %8 : f32
+  } -> tensor<6x8x2xf32>
+  return %1 : tensor<6x8x2xf32>
+}
+
+// The same place for both axes: none can be taken alone.
+// CHECK-LABEL: func.func @diagonal_of_places
+// CHECK: linalg.generic
+func.func @diagonal_of_places(%x: tensor<3x3xf32>, %p: tensor<4xi32>) -> tensor<4xf32> {
+  %0 = tensor.empty() : tensor<4xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%p : tensor<4xi32>) outs(%0 : tensor<4xf32>) {
+  ^bb0(%q: i32, %out: f32):
+    %2 = arith.index_cast %q : i32 to index
+    %3 = tensor.extract %x[%2, %2] : tensor<3x3xf32>
+    linalg.yield %3 : f32
+  } -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
