@@ -18,6 +18,17 @@ def SelectGraphs : Pass<"samba-select-graphs", "::mlir::ModuleOp"> {
                         "the function that is the graph; empty: every public one">];
 }
 
+def ReduceGraph : Pass<"samba-reduce-graph", "::mlir::ModuleOp"> {
+  let summary = "Make a module smaller while a test finds it interesting";
+  let description = [{
+    For samba-reduce. Functions and sections go, results go, a graph ends earlier, and ranges of
+    operations become arguments, as long as `test` ends with another exit code than 0 when it is
+    given the file: the convention of mlir-reduce. docs/debugging.md has an example.
+  }];
+  let options = [Option<"test", "test", "std::string", "\"\"",
+                        "the program that is given a file, and says whether it is interesting">];
+}
+
 def MixedPrecision : Pass<"samba-mixed-precision", "::mlir::ModuleOp"> {
   let summary = "Change the precision of a traced graph";
   let description = [{

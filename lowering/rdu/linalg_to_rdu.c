@@ -93,9 +93,31 @@ static SambaStatus convertSection(MlirOperation operation) {
   return NULL;
 }
 
+/* What a graph may hold beside the calls of its sections. */
+static bool needsNoSection(MlirOperation operation) {
+  return sambaOperationIs(operation, "samba.call") || sambaOperationIs(operation, "func.return") ||
+         sambaOperationIsView(operation) || sambaOperationIsConstant(operation) ||
+         sambaOperationIsSource(operation);
+}
+
+static bool checkSectionsOf(MlirOperation graph) {
+  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(graph));
+       !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
+    if (!needsNoSection(operation))
+      return sambaEmitOpError(operation, "is in no samba.section, so it gets no units; "
+                                         "samba-partition-sections makes sections of a graph");
+  return true;
+}
+
 bool sambaConvertLinalgToRdu(MlirOperation module) {
   MlirOperation next;
   bool fine = true;
+  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
+       fine && !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
+    if (sambaOperationIsGraph(operation))
+      fine = checkSectionsOf(operation);
+  if (!fine)
+    return false;
 
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
        !mlirOperationIsNull(operation); operation = next) {

@@ -61,6 +61,8 @@ install(TARGETS ${tools} DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY docs DESTINATION ${documents} FILES_MATCHING REGEX "\\.(md|svg)$")
 install(FILES README.md CHANGELOG.md SECURITY.md CONTRIBUTING.md LICENSE DESTINATION ${documents})
 if(SAMBA_ENABLE_MLIR)
+  install(DIRECTORY tools/samba-reduce/ DESTINATION ${documents}/reduce USE_SOURCE_PERMISSIONS
+    FILES_MATCHING PATTERN "interesting-*")
   install(TARGETS samba_plugin DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(DIRECTORY ${PROJECT_BINARY_DIR}/docs/ DESTINATION ${documents}/reference
     FILES_MATCHING PATTERN *.md)

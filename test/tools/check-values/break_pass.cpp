@@ -1,5 +1,6 @@
 // A pass that breaks values on purpose, for the tests of samba-check-values: every operation `from`
-// becomes an operation `to` with the same operands, attributes and types.
+// becomes an operation `to` with the same operands, attributes and types. Without `to` the program
+// crashes when there is one.
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
@@ -19,6 +20,8 @@ struct BreakValues : mlir::PassWrapper<BreakValues, mlir::OperationPass<>> {
         found.push_back(operation);
     });
     for (mlir::Operation *operation : found) {
+      if (to.empty())
+        abort();
       mlir::OperationState state(operation->getLoc(), std::string(to));
       state.addOperands(operation->getOperands());
       state.addTypes(operation->getResultTypes());
