@@ -5,7 +5,9 @@
 #include "dialect/rdu/rdu_attribute_names.h"
 #include "dialect/samba/kind.h"
 #include "dialect/stages/read_body.h"
+#include "dialect/stages/read_parts.h"
 #include "dialect/stages/read_reduction.h"
+#include "dialect/stages/structured_stage.h"
 
 #include "mlir-c/AffineExpr.h"
 #include "mlir-c/AffineMap.h"
@@ -119,85 +121,7 @@ static SambaStatus checkOutput(const SambaBodyStage *stage, const SambaTensorTyp
   return NULL;
 }
 
-/*===-- Stages --------------------------------------------------------------------------------===*/
-
-/* Splats and argins become sources of the program; what is left are views of tensors. */
-static SambaStatus composeOperands(SambaSectionReader *reader, SambaStage *stage) {
-  for (uint32_t k = stage->operand_count; k-- > 0;) {
-    const SambaSectionReaderValue *value = &reader->values.data[stage->operands[k].tensor];
-    if (!value->is_splat && !value->is_scalar && !value->is_argin)
-      continue;
-    for (uint32_t i = 0; i < stage->operand_count; ++i)
-      if (stage->operands[i].index_operand == k)
-        return sambaStatusMake(SAMBA_UNSUPPORTED,
-                               "'%.*s' reads a %s that must be a tensor in memory here",
-                               SAMBA_STRING_ARGS(sambaReaderName(reader->operation)),
-                               value->is_argin ? "hyperparameter" : "repeated constant");
-    sambaReaderInline(reader, stage, k, value);
-  }
-
-  for (uint32_t k = 0; k < stage->operand_count; ++k) {
-    SambaStageOperand composed;
-    if (!sambaReaderCompose(reader, &reader->values.data[stage->operands[k].tensor], stage,
-                            &stage->operands[k], &composed))
-      return sambaReaderNotComposable(reader);
-    stage->operands[k] = composed;
-  }
-  return NULL;
-}
-
-static void markUsed(const SambaStage *stage, uint32_t value, bool *used) {
-  if (used[value])
-    return;
-  used[value] = true;
-  if (value < stage->operand_count)
-    return;
-  const SambaLaneOp *op = &stage->ops[value - stage->operand_count];
-  for (int i = 0; i < sambaLaneOpOperands(op->opcode); ++i)
-    markUsed(stage, op->operands[i], used);
-}
-
-/* Operations that nobody needs: products that became part of a sum, halves of what was expanded. */
-static void dropUnused(SambaStageBuilder *builder) {
-  SambaStage *stage = &builder->stage;
-  bool used[SAMBA_MAX_STAGE_OPERANDS + SAMBA_MAX_BUILDER_OPS] = {false};
-  uint16_t renamed[SAMBA_MAX_STAGE_OPERANDS + SAMBA_MAX_BUILDER_OPS];
-  uint32_t kept = 0;
-  stage->ops = builder->ops;
-  markUsed(stage, stage->result, used);
-
-  for (uint32_t k = 0; k < stage->operand_count; ++k)
-    renamed[k] = (uint16_t)k;
-  for (uint32_t i = 0; i < stage->op_count; ++i) {
-    SambaLaneOp op = builder->ops[i];
-    renamed[stage->operand_count + i] = (uint16_t)(stage->operand_count + kept);
-    if (!used[stage->operand_count + i])
-      continue;
-    for (int o = 0; o < sambaLaneOpOperands(op.opcode); ++o)
-      op.operands[o] = renamed[op.operands[o]];
-    builder->ops[kept++] = op;
-  }
-  stage->result = renamed[stage->result];
-  stage->op_count = kept;
-}
-
-/* Ends the stage and appends it to the graph. */
-static SambaStatus addStage(SambaSectionReader *reader, SambaStageBuilder *builder, uint16_t result,
-                            bool is_ours, uint32_t *ordinal) {
-  SambaStage *stage = &builder->stage;
-  stage->result = result;
-  if (!is_ours)
-    dropUnused(builder);
-  stage->ops = sambaArenaCopy(reader->arena, builder->ops, stage->op_count * sizeof *stage->ops);
-  SAMBA_RETURN_IF_ERROR(composeOperands(reader, stage));
-  sambaReaderAddStage(reader, stage, (*ordinal)++);
-  return NULL;
-}
-
-static uint32_t addTensor(SambaSectionReader *reader, const SambaTensorType *type) {
-  return sambaReaderAddTensor(reader, type, SAMBA_TENSOR_INTERMEDIATE, SAMBA_NO_INDEX,
-                              SAMBA_NO_INDEX, sambaReaderStageName(reader));
-}
+/*===-- Reductions ----------------------------------------------------------------------------===*/
 
 /* result = initial value combined with what was reduced, rounded to the result's type. */
 static SambaStatus finishReduction(SambaStructured *structured, const SambaReduction *reduction,
@@ -236,7 +160,7 @@ static SambaStatus finishReduction(SambaStructured *structured, const SambaReduc
   if (combines)
     value = sambaBodyRowProgram(reduction->row, &call);
   value = sambaLaneRound(&builder, value, dtype);
-  return addStage(reader, &builder, value, false, ordinal);
+  return sambaStructuredAddStage(reader, &builder, value, false, ordinal);
 }
 
 /* The reduction of a stage whose body has been read, into its result or by way of a tensor as wide
@@ -260,13 +184,14 @@ static SambaStatus addReduction(SambaBodyStage *stage, MlirValue yielded, uint32
   if (combines && start->is_empty)
     return sambaStatusMake(SAMBA_INVALID, "a '%.*s' reads a 'tensor.empty'",
                            SAMBA_STRING_ARGS(sambaReaderName(structured->operation)));
-  uint32_t reduced = finishes ? addTensor(reader, &lane) : result;
+  uint32_t reduced = finishes ? sambaStructuredAddTensor(reader, &lane) : result;
   stage->builder.stage.output.tensor = reduced;
   if (!structured->is_ours)
     stage->builder.stage.lane_reduce =
         stage->builder.ops[stage->builder.stage.op_count - 1].opcode != SAMBA_LANE_MAC;
 
-  SAMBA_RETURN_IF_ERROR(addStage(reader, &stage->builder, value, structured->is_ours, ordinal));
+  SAMBA_RETURN_IF_ERROR(
+      sambaStructuredAddStage(reader, &stage->builder, value, structured->is_ours, ordinal));
   return finishes
              ? finishReduction(structured, &reduction, init, combines, reduced, result, ordinal)
              : NULL;
@@ -318,17 +243,20 @@ static SambaStatus readResult(SambaBodyStage *stage, uint32_t number, uint32_t *
   bool reduces = isReduced(structured);
   if (reduces)
     stage->accumulator = mlirBlockGetArgument(structured->body, (intptr_t)position);
+  if (!structured->is_ours)
+    SAMBA_RETURN_IF_ERROR(sambaPartsRead(structured, yielded, stage->accumulator, ordinal));
   SAMBA_RETURN_IF_ERROR(sambaBodyRead(stage, yielded));
   SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(
       reader, mlirOperationGetOperand(structured->operation, (intptr_t)position), &init));
-  uint32_t tensor = addTensor(reader, &type);
+  uint32_t tensor = sambaStructuredAddTensor(reader, &type);
   if (reduces) {
     SAMBA_RETURN_IF_ERROR(addReduction(stage, yielded, init, &type, tensor, ordinal));
   } else {
     uint16_t value;
     made->output.tensor = tensor;
     SAMBA_RETURN_IF_ERROR(sambaBodyValue(stage, yielded, &value));
-    SAMBA_RETURN_IF_ERROR(addStage(reader, &stage->builder, value, structured->is_ours, ordinal));
+    SAMBA_RETURN_IF_ERROR(
+        sambaStructuredAddStage(reader, &stage->builder, value, structured->is_ours, ordinal));
   }
 
   sambaReaderAddWhole(reader, result, &type, tensor);

@@ -30,23 +30,24 @@ samba.section @s(%x: tensor<4xf32>) -> tensor<4xf32> attributes {machine = #rdu.
 // -----
 
 #id = affine_map<(d0) -> (d0)>
+#none = affine_map<(d0) -> ()>
 // expected-error @+1 {{a 'linalg.generic' that reads more than 8 tensors}}
-samba.section @s(%x: tensor<4xf32>) -> tensor<4xf32> attributes {machine = #rdu.machine<"tiny">} {
-  %0 = tensor.empty() : tensor<4xf32>
-  %1 = linalg.generic {indexing_maps = [#id, #id, #id, #id, #id, #id, #id, #id, #id, #id], iterator_types = ["parallel"]}
-      ins(%x, %x, %x, %x, %x, %x, %x, %x, %x : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) outs(%0 : tensor<4xf32>) {
-  ^bb0(%a: f32, %b: f32, %c: f32, %d: f32, %e: f32, %f: f32, %g: f32, %h: f32, %i: f32, %out: f32):
-    %2 = arith.addf %a, %b : f32
-    %3 = arith.addf %2, %c : f32
-    %4 = arith.addf %3, %d : f32
-    %5 = arith.addf %4, %e : f32
-    %6 = arith.addf %5, %f : f32
-    %7 = arith.addf %6, %g : f32
-    %8 = arith.addf %7, %h : f32
-    %9 = arith.addf %8, %i : f32
-    linalg.yield %9 : f32
-  } -> tensor<4xf32>
-  samba.yield %1 : tensor<4xf32>
+samba.section @s(%x: tensor<4xf32>, %init: tensor<f32>) -> tensor<f32> attributes {machine = #rdu.machine<"tiny">} {
+  %1 = linalg.generic {indexing_maps = [#id, #id, #id, #id, #id, #id, #id, #id, #id, #none], iterator_types = ["reduction"]}
+      ins(%x, %x, %x, %x, %x, %x, %x, %x, %x : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) outs(%init : tensor<f32>) {
+  ^bb0(%a0: f32, %a1: f32, %a2: f32, %a3: f32, %a4: f32, %a5: f32, %a6: f32, %a7: f32, %a8: f32, %out: f32):
+    %s0 = arith.addf %out, %a0 : f32
+    %s1 = arith.addf %s0, %a1 : f32
+    %s2 = arith.addf %s1, %a2 : f32
+    %s3 = arith.addf %s2, %a3 : f32
+    %s4 = arith.addf %s3, %a4 : f32
+    %s5 = arith.addf %s4, %a5 : f32
+    %s6 = arith.addf %s5, %a6 : f32
+    %s7 = arith.addf %s6, %a7 : f32
+    %s8 = arith.addf %s7, %a8 : f32
+    linalg.yield %s8 : f32
+  } -> tensor<f32>
+  samba.yield %1 : tensor<f32>
 }
 // -----
 
