@@ -76,6 +76,20 @@ static cJSON *sectionOf(const SambaSession *session, const SambaSectionReport *s
   return object;
 }
 
+/* How the parameters of the machine are known. */
+static void addReasons(cJSON *root, const SambaMachine *machine) {
+  static const struct {
+    const char *name;
+    SambaReasonKind kind;
+  } reasons[] = {{"parameters_sourced", SAMBA_REASON_SOURCED},
+                 {"parameters_derived", SAMBA_REASON_DERIVED},
+                 {"parameters_by_analogy", SAMBA_REASON_ANALOGY},
+                 {"parameters_assumed", SAMBA_REASON_ASSUMED}};
+  for (size_t i = 0; i < sizeof reasons / sizeof *reasons; ++i)
+    cJSON_AddNumberToObject(root, reasons[i].name,
+                            sambaMachineCountReasons(machine, reasons[i].kind));
+}
+
 SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session, const char *fault) {
   const SambaMachine *machine = sambaSessionGetMachine(session);
   SambaRunReport report;
@@ -89,16 +103,7 @@ SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session, 
   cJSON_AddStringToObject(root, "target", machine->name);
   if (fault)
     cJSON_AddStringToObject(root, "fault", fault);
-  static const struct {
-    const char *name;
-    SambaReasonKind kind;
-  } reasons[] = {{"parameters_sourced", SAMBA_REASON_SOURCED},
-                 {"parameters_derived", SAMBA_REASON_DERIVED},
-                 {"parameters_by_analogy", SAMBA_REASON_ANALOGY},
-                 {"parameters_assumed", SAMBA_REASON_ASSUMED}};
-  for (size_t i = 0; i < sizeof reasons / sizeof *reasons; ++i)
-    cJSON_AddNumberToObject(root, reasons[i].name,
-                            sambaMachineCountReasons(machine, reasons[i].kind));
+  addReasons(root, machine);
   cJSON_AddNumberToObject(root, "cycles", (double)activity->cycles);
   cJSON_AddNumberToObject(root, "launch_cycles", (double)activity->launch_cycles);
   cJSON_AddNumberToObject(root, "seconds",
