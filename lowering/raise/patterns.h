@@ -7,6 +7,8 @@
 
 /* raise_elementwise.c: every scalar of the body an operator; copies, slices, gathers among them. */
 bool sambaNestElementwise(const SambaNest *nest, SambaExpansion *expansion, uint32_t *out_results);
+/* The same for reductions over one element, whatever they compute: the body runs once. */
+bool sambaNestSingle(const SambaNest *nest, SambaExpansion *expansion, uint32_t *out_results);
 /* raise_contraction.c: matmul, linear. */
 bool sambaNestContraction(const SambaNest *nest, SambaExpansion *expansion, uint32_t *out_results);
 /* raise_window.c: convolutions and pools. */

@@ -4,9 +4,8 @@
 #include "lowering/raise/frame.h"
 #include "lowering/raise/patterns.h"
 
-bool sambaNestElementwise(const SambaNest *nest, SambaExpansion *expansion, uint32_t *out_results) {
-  if (nest->reduces)
-    return false;
+static bool evaluateOutputs(const SambaNest *nest, SambaExpansion *expansion,
+                            uint32_t *out_results) {
   for (uint32_t output = 0; output < nest->output_count; ++output) {
     SambaFrame frame;
     uint32_t value;
@@ -18,4 +17,15 @@ bool sambaNestElementwise(const SambaNest *nest, SambaExpansion *expansion, uint
     out_results[output] = sambaFrameFill(nest, expansion, value, &frame);
   }
   return true;
+}
+
+bool sambaNestElementwise(const SambaNest *nest, SambaExpansion *expansion, uint32_t *out_results) {
+  return !nest->reduces && evaluateOutputs(nest, expansion, out_results);
+}
+
+bool sambaNestSingle(const SambaNest *nest, SambaExpansion *expansion, uint32_t *out_results) {
+  for (uint32_t d = 0; d < nest->dim_count; ++d)
+    if (nest->reduced[d] && nest->extents[d] != 1)
+      return false;
+  return nest->reduces && evaluateOutputs(nest, expansion, out_results);
 }

@@ -14,8 +14,8 @@
 
 /* In this order: each takes what none before it did. */
 static const SambaNestPattern patterns[] = {
-    sambaNestElementwise, sambaNestConvolution, sambaNestContraction,
-    sambaNestPool,        sambaNestSearch,      sambaNestReduction,
+    sambaNestElementwise, sambaNestConvolution, sambaNestContraction, sambaNestPool,
+    sambaNestSearch,      sambaNestReduction,   sambaNestSingle,
 };
 
 /* Whether the results are of the operation's types: a pattern that is wrong about that would make

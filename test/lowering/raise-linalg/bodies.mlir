@@ -272,3 +272,26 @@ func.func @diagonal_of_places(%x: tensor<3x3xf32>, %p: tensor<4xi32>) -> tensor<
   } -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// A reduction over one element runs its body once, whatever that is.
+// CHECK-LABEL: func.func @single
+// CHECK: %[[WINS:.*]] = samba.gt %{{.*}}, %{{.*}}
+// CHECK: samba.where %[[WINS]]
+// CHECK-NOT: linalg
+func.func @single(%x: tensor<4x1xf32>) -> tensor<4xf32> {
+  %least = arith.constant 0xFF800000 : f32
+  %first = arith.constant 0 : i32
+  %values = tensor.empty() : tensor<4xf32>
+  %places = tensor.empty() : tensor<4xi32>
+  %0 = linalg.fill ins(%least : f32) outs(%values : tensor<4xf32>) -> tensor<4xf32>
+  %1 = linalg.fill ins(%first : i32) outs(%places : tensor<4xi32>) -> tensor<4xi32>
+  %2:2 = linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x1xf32>) outs(%0, %1 : tensor<4xf32>, tensor<4xi32>) {
+  ^bb0(%p: f32, %value: f32, %place: i32):
+    %3 = arith.cmpf ogt, %p, %value : f32
+    %4 = arith.select %3, %p, %value : f32
+    %5 = arith.select %3, %first, %place : i32
+    linalg.yield %4, %5 : f32, i32
+  } -> (tensor<4xf32>, tensor<4xi32>)
+  return %2#0 : tensor<4xf32>
+}
