@@ -93,7 +93,7 @@ static SambaStatus finishParse(MlirContext context, MlirDiagnosticHandlerID hand
 }
 
 SambaStatus sambaModuleParseFile(MlirContext context, const char *path, MlirModule *out_module) {
-  if (access(path, R_OK) != 0)
+  if (strcmp(path, "-") != 0 && access(path, R_OK) != 0)
     return sambaStatusMake(SAMBA_IO, "%s: %s", path, strerror(errno));
   SambaStatus status = NULL;
   MlirDiagnosticHandlerID handler =

@@ -52,8 +52,8 @@ void sambaPrintRemarks(MlirContext context);
 /* Registers and loads the same in a context that is there. */
 void sambaCompilerContextPrepare(MlirContext context);
 
-/* Parses and verifies a module from a file (text or bytecode). Errors are diagnostics; the status
- * says which file. */
+/* Parses and verifies a module from a file (text or bytecode; "-": standard input). Errors are
+ * diagnostics; the status says which file. */
 SambaStatus sambaModuleParseFile(MlirContext context, const char *path, MlirModule *out_module);
 /* The same from memory: text or bytecode. */
 SambaStatus sambaModuleParse(MlirContext context, SambaStringRef text, MlirModule *out_module);

@@ -48,15 +48,6 @@ static uint32_t spread(const Tiles *tiles, const int64_t *outer_dims, int64_t *o
   return at;
 }
 
-static bool fits(SambaForeignCall *call, const Tiles *tiles) {
-  if (tiles->rank + tiles->count <= SAMBA_MAX_RANK)
-    return true;
-  sambaForeignFail(call,
-                   sambaStatusMake(SAMBA_UNSUPPORTED, "has more than %d dimensions with its tiles",
-                                   SAMBA_MAX_RANK));
-  return false;
-}
-
 /* Operands: source, destination, padding value, tile sizes. */
 static void convertPack(SambaForeignCall *call) {
   SambaExpansion *expansion = &call->expansion;
@@ -66,7 +57,7 @@ static void convertPack(SambaForeignCall *call) {
   Tiles tiles;
   sambaForeignInts(call, "operandSegmentSizes", segments, 4);
   readTiles(call, type.rank, 2 + (uint32_t)segments[2], &tiles);
-  if (expansion->status || !fits(call, &tiles))
+  if (expansion->status)
     return;
 
   int64_t low[SAMBA_MAX_RANK] = {0}, high[SAMBA_MAX_RANK] = {0}, outer[SAMBA_MAX_RANK];
@@ -94,7 +85,7 @@ static void convertUnpack(SambaForeignCall *call) {
   SambaTensorType packed = sambaForeignType(call, x), type = call->types[0];
   Tiles tiles;
   readTiles(call, type.rank, 2, &tiles);
-  if (expansion->status || !fits(call, &tiles))
+  if (expansion->status)
     return;
 
   int64_t outer[SAMBA_MAX_RANK], dims[SAMBA_MAX_RANK], places[SAMBA_MAX_RANK];

@@ -44,8 +44,11 @@ static SambaStatus loadFile(MlirContext context, const char *path,
                            path);
   if (endsWith(path, ".onnx"))
     return sambaModelImportOnnx(context, path, options, keepRecord, record, out_module);
-  if (!endsWith(path, ".mlir") && !endsWith(path, ".mlirbc"))
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "%s: a model ends in .onnx, .mlir or .mlirbc", path);
+  if (!endsWith(path, ".mlir") && !endsWith(path, ".mlirbc") && strcmp(path, "-") != 0)
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "%s: a model ends in .onnx, .mlir or .mlirbc, or is - (MLIR from "
+                           "standard input)",
+                           path);
   if (options->shape_count || options->bind_count)
     return sambaStatusMake(
         SAMBA_INVALID, "%s: --shape and --bind are for ONNX models; MLIR has its shapes already",

@@ -231,7 +231,7 @@ int main(int argc, char **argv) {
        "the folder in which the weights' files of a module must lie (default: the module's)"},
       {0}};
   const SambaTool tool = {.name = "samba-compile",
-                          .usage = "samba-compile MODEL(.onnx|.mlir|.mlirbc) -o OUT.pef [options]\n"
+                          .usage = "samba-compile MODEL(.onnx|.mlir|.mlirbc|-) -o OUT.pef [options]\n"
                                    "       samba-compile --print-machine=sn40l > FILE.mlir",
                           .summary =
                               "Compiles a model into a PEF, the program file of the simulated RDU.",
