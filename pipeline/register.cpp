@@ -78,9 +78,7 @@ void sambaRegisterPasses(void) {
     for (const SambaPipeline *row = sambaPipelineTable; row->name; ++row)
       mlir::registerPassPipeline(
           row->name, row->description,
-          [row](auto &manager, auto text, auto fail) {
-            return samba::buildPipeline(row, manager, text, fail);
-          },
+          [row](auto &&...all) { return samba::buildPipeline(row, all...); },
           [](auto help) { help(samba::PipelineOptions()); });
   });
 }

@@ -51,9 +51,8 @@ MlirAttribute sambaAttributePart(MlirAttribute attribute) {
 MlirAttribute sambaResourceToDense(MlirAttribute attribute) {
   auto resource = dyn_cast<DenseResourceElementsAttr>(unwrap(attribute));
   AsmResourceBlob *blob = resource ? resource.getRawHandle().getBlob() : nullptr;
-  bool splat = false;
-  if (!blob || !DenseElementsAttr::isValidRawBuffer(resource.getType(), blob->getData(), splat))
-    return wrap(Attribute());
-  return wrap(
-      Attribute(DenseElementsAttr::getFromRawBuffer(resource.getType(), blob->getData())));
+  bool splat, valid = blob && DenseElementsAttr::isValidRawBuffer(resource.getType(),
+                                                                  blob->getData(), splat);
+  return wrap(valid ? DenseElementsAttr::getFromRawBuffer(resource.getType(), blob->getData())
+                    : Attribute());
 }

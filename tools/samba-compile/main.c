@@ -230,13 +230,13 @@ int main(int argc, char **argv) {
       {"--data-folder", SAMBA_OPTION_STRING, &request.data_folder, "DIR",
        "the folder in which the weights' files of a module must lie (default: the module's)"},
       {0}};
-  const SambaTool tool = {.name = "samba-compile",
-                          .usage = "samba-compile MODEL(.onnx|.mlir|.mlirbc|-) -o OUT.pef [options]\n"
-                                   "       samba-compile --print-machine=sn40l > FILE.mlir",
-                          .summary =
-                              "Compiles a model into a PEF, the program file of the simulated RDU.",
-                          .options = table,
-                          .more = mlirFlags};
+  const SambaTool tool = {
+      .name = "samba-compile",
+      .usage = "samba-compile MODEL(.onnx|.mlir|.mlirbc|-) -o OUT.pef [options]\n"
+               "       samba-compile --print-machine=sn40l > FILE.mlir",
+      .summary = "Compiles a model into a PEF, the program file of the simulated RDU.",
+      .options = table,
+      .more = mlirFlags};
   const char **flags = sambaAllocate(sambaArraySize((size_t)argc + 1, sizeof *flags));
 
   sambaWorkPrintIfAskedFor(argc, argv);
