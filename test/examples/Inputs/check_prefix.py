@@ -40,9 +40,7 @@ for folder, _, names in os.walk(prefix):
 
 # The libraries use the shared MLIR and have none of their own.
 for name in ("libsamba.so", "libsamba-compiler.so", "samba_plugin.so"):
-    symbols = subprocess.check_output(
-        ["nm", "--defined-only", prefix + "/lib/" + name], text=True
-    )
+    symbols = subprocess.check_output(["nm", "--defined-only", prefix + "/lib/" + name], text=True)
     if "_ZN4mlir11MLIRContextC" in symbols or "_ZN4llvm11LLVMContextC" in symbols:
         problems.append("%s has an MLIR of its own" % name)
 dynamic = subprocess.check_output(["readelf", "-d", prefix + "/lib/libsamba-simulator.so"])

@@ -7,6 +7,7 @@ import sys
 import time
 
 pef, x = sys.argv[1:]
+texts = {"--values-only": "values were not computed to the end", "--timing-only": "was at cycle"}
 for mode in ["--values-only", "--timing-only"]:
     process = subprocess.Popen(
         ["samba-run", pef, mode, "--no-memo", "--steps", "1000000000", "--stats", "stopped.json"]
@@ -20,7 +21,6 @@ for mode in ["--values-only", "--timing-only"]:
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, (mode, process.returncode, err)
     stats = json.load(open("stopped.json"))
-    where = {"--values-only": "values were not computed to the end", "--timing-only": "was at cycle"}
-    assert "interrupted" in stats["fault"] and where[mode] in err, (stats["fault"], err)
+    assert "interrupted" in stats["fault"] and texts[mode] in err, (stats["fault"], err)
     assert stats["calls"] > 10, stats["calls"]
     assert ("tiny: " in out) == (mode == "--timing-only"), out
