@@ -104,7 +104,7 @@ class MetadataTest(unittest.TestCase):
 
     def test_n030_replace_checks(self):
         t = Tensor([1.0, 2.0])
-        with self.assertRaisesRegex(ValueError, r"has shape \[2\], but its new value \[3\]"):
+        with self.assertRaisesRegex(ValueError, r"has shape \(2,\), but its new value \(3,\)"):
             t.replace(Tensor([1.0, 2.0, 3.0]))
         with self.assertRaisesRegex(ValueError, "the new value requires a gradient"):
             t.replace(Tensor([1.0, 2.0], requires_grad=True))
@@ -117,7 +117,7 @@ class MetadataTest(unittest.TestCase):
         t = Tensor([[1.0, 2.0], [3.0, 4.0]])
         self.assertIs(t.assign(t), t)
         for other, what in (
-            (Tensor([1.0, 2.0]), r"assign: .* has shape \[2x2\], but its new value \[2\]"),
+            (Tensor([1.0, 2.0]), r"assign: .* has shape \(2, 2\), but its new value \(2,\)"),
             (Tensor([[1, 2], [3, 4]]), "assign: the tensor is f32, but its new value i32"),
             (Tensor([[1.0, 2], [3, 4]], device="B"), "on device cpu, but its new value on B"),
         ):
