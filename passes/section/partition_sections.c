@@ -73,13 +73,29 @@ static uint32_t lastReader(MlirValue value, const MlirOperation *operators, uint
   return last;
 }
 
+/* An elementwise operator, or a structured operation with one result that reduces nothing. */
+static bool isElementwise(MlirOperation operation) {
+  const SambaOperator *operator = sambaOperatorOf(operation);
+  if (operator)
+    return operator->elementwise;
+  MlirAttribute iterators = sambaOperationAttribute(operation, "iterator_types");
+  if (!sambaOperationIsStructured(operation) || mlirAttributeIsNull(iterators) ||
+      mlirOperationGetNumResults(operation) != 1)
+    return false;
+  MlirAttribute parallel = mlirAttributeParseGet(
+      mlirOperationGetContext(operation), sambaMlirString("#linalg.iterator_type<parallel>"));
+  for (intptr_t i = 0; i < mlirArrayAttrGetNumElements(iterators); ++i)
+    if (!mlirAttributeEqual(mlirArrayAttrGetElement(iterators, i), parallel))
+      return false;
+  return true;
+}
+
 /* How many elementwise operators there are from a value with several readers to where all that
  * comes of it is one value again; 1: it does not become one. */
 static uint32_t branchingOperators(const MlirOperation *operators, uint32_t most) {
   uint32_t reach = 0;
   for (uint32_t i = 0; i < most; ++i) {
-    const SambaOperator *operator = sambaOperatorOf(operators[i]);
-    if (!operator || !operator->elementwise)
+    if (!isElementwise(operators[i]))
       return 1;
     if (i && reach <= i)
       return i > 1 ? i + 1 : 1; /* one reader makes no branch */
