@@ -94,7 +94,7 @@ def VerifyMapping : Pass<"rdu-verify-mapping", "::samba::SectionOp"> {
 def ConvertLinalgToRdu : Pass<"convert-linalg-to-rdu", "::mlir::ModuleOp"> {
   let summary = "Make units and streams: every samba.section becomes an rdu.section";
 }
-def CheckValues : Pass<"samba-check-values", "::mlir::ModuleOp"> {
+def CheckPassValues : Pass<"samba-check-values", "::mlir::ModuleOp"> {
   let summary = "Run passes one by one, and name the first that changes values";
   let description = [{
     `samba-check-values{passes=samba-to-rdu{target=tiny}}` computes every graph of the module on

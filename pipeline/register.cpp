@@ -70,8 +70,7 @@ static LogicalResult buildPipeline(const SambaPipeline *row, OpPassManager &mana
 void sambaRegisterPasses(void) {
   static std::once_flag once;
   std::call_once(once, [] {
-    mlir::registerCanonicalizerPass();
-    mlir::registerCSEPass();
+    mlir::registerTransformsPasses();
     mlir::registerConvertElementwiseToLinalgPass();
     samba::registerSambaPasses();
     samba::registerSambaLoweringPasses();

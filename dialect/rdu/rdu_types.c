@@ -17,20 +17,21 @@ bool sambaTypeIsRdu(MlirType type) {
   return sambaTypeIs(type, "rdu.stream") || sambaTypeIs(type, "rdu.symbol");
 }
 
-void sambaRduTypePrint(MlirType token, MlirStringCallback print, void *user_data) {
+const char *sambaRduTypeText(MlirType token, char text[SAMBA_RDU_TYPE_SIZE]) {
+  SambaText whole = {0};
   if (mlirTypeIsANone(token)) {
-    print(mlirStringRefCreateFromCString("<control>"), user_data);
-    return;
+    sambaTextAppendC(&whole, "<control>");
+  } else {
+    bool vector = mlirAttributeIsNull(mlirRankedTensorTypeGetEncoding(token));
+    sambaTextAppendC(&whole, vector ? "<" : "<scalar ");
+    for (intptr_t i = 0; i < mlirShapedTypeGetRank(token); ++i)
+      sambaTextFormat(&whole, "%lldx", (long long)mlirShapedTypeGetDimSize(token, i));
+    mlirTypePrint(mlirShapedTypeGetElementType(token), sambaTextSink, &whole);
+    sambaTextAppendC(&whole, ">");
   }
-  bool vector = mlirAttributeIsNull(mlirRankedTensorTypeGetEncoding(token));
-  print(mlirStringRefCreateFromCString(vector ? "<" : "<scalar "), user_data);
-  for (intptr_t i = 0; i < mlirShapedTypeGetRank(token); ++i) {
-    char extent[24];
-    snprintf(extent, sizeof extent, "%lldx", (long long)mlirShapedTypeGetDimSize(token, i));
-    print(mlirStringRefCreateFromCString(extent), user_data);
-  }
-  mlirTypePrint(mlirShapedTypeGetElementType(token), print, user_data);
-  print(mlirStringRefCreateFromCString(">"), user_data);
+  snprintf(text, SAMBA_RDU_TYPE_SIZE, "%s", sambaTextGet(&whole));
+  sambaTextFree(&whole);
+  return text;
 }
 
 MlirType sambaRduTypeGet(MlirContext context, SambaRduTypeKind kind, intptr_t rank,
@@ -43,7 +44,8 @@ MlirType sambaRduTypeGet(MlirContext context, SambaRduTypeKind kind, intptr_t ra
                        : mlirRankedTensorTypeGet(rank, shape, element, encoding);
   SambaText text = {0};
   sambaTextAppendC(&text, kind == SAMBA_RDU_SYMBOL ? "!rdu.symbol" : "!rdu.stream");
-  sambaRduTypePrint(token, sambaTextSink, &text);
+  char shown[SAMBA_RDU_TYPE_SIZE];
+  sambaTextAppendC(&text, sambaRduTypeText(token, shown));
   MlirType made = mlirTypeParseGet(context, mlirStringRefCreate(text.data, text.size));
   sambaTextFree(&text);
   return made;

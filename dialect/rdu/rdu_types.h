@@ -28,8 +28,9 @@ MlirType sambaRduTypeElement(MlirType type); /* null for control */
 /* Whether a type may have this shape and element type. */
 SambaStatus sambaRduTypeCheck(intptr_t rank, const int64_t *shape, MlirType element);
 
-/* Prints what stands behind `!rdu.stream` and `!rdu.symbol`: token is the type's part. */
-void sambaRduTypePrint(MlirType token, MlirStringCallback print, void *user_data);
+/* What stands behind `!rdu.stream` and `!rdu.symbol`: token is the type's part. Returns text. */
+enum { SAMBA_RDU_TYPE_SIZE = 4096 };
+const char *sambaRduTypeText(MlirType token, char text[SAMBA_RDU_TYPE_SIZE]);
 
 #ifdef __cplusplus
 }

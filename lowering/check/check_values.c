@@ -234,7 +234,7 @@ static bool checkSteps(Check *check, const Steps *steps, SambaStatus *out_status
   return true;
 }
 
-bool sambaCheckValues(MlirOperation module, const char *passes, const char *seed,
+bool sambaCheckPassValues(MlirOperation module, const char *passes, const char *seed,
                       const char *integers, const char *rtol, const char *atol) {
   Check check = {.module = module};
   SambaArena arena = {0};

@@ -1,5 +1,4 @@
-// samba-opt, samba-lsp-server and samba-reduce: MLIR's tools with Samba's dialects, passes and the
-// pipeline samba-to-rdu, beside all of upstream's. SAMBA_TOOL is the name of the one that is built.
+// MLIR's tools with Samba's dialects and passes; SAMBA_TOOL is the name of the one that is built.
 #include "dialect/bridge/work.h"
 #include "dialect/registry/dialects.h"
 #include "pipeline/register.h"
@@ -26,8 +25,9 @@ int main(int argc, char **argv) {
   sambaWorkPrintIfAskedFor(argc, argv);
   if (tool == "samba-lsp-server")
     return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
-  mlir::MLIRContext context(registry);
-  if (tool == "samba-reduce")
+  if (tool == "samba-reduce") {
+    mlir::MLIRContext context(registry);
     return mlir::failed(mlir::mlirReduceMain(argc, argv, context));
+  }
   return mlir::failed(mlir::MlirOptMain(argc, argv, "Samba's optimizer driver\n", registry));
 }

@@ -28,10 +28,8 @@ template <class T> static Type parseType(AsmParser &parser) {
 }
 
 static void printType(AsmPrinter &printer, Type token) {
-  auto print = [](MlirStringRef piece, void *out) {
-    static_cast<AsmPrinter *>(out)->getStream() << unwrap(piece);
-  };
-  sambaRduTypePrint(wrap(token), print, &printer);
+  char text[SAMBA_RDU_TYPE_SIZE];
+  printer << sambaRduTypeText(wrap(token), text);
 }
 
 } // namespace samba::rdu
