@@ -51,8 +51,8 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   }
 };
 
-static LogicalResult buildPipeline(const SambaPipeline *row, OpPassManager &manager, StringRef text,
-                                   function_ref<LogicalResult(const Twine &)> fail) {
+static LogicalResult build(const SambaPipeline *row, OpPassManager &manager, StringRef text,
+                           function_ref<LogicalResult(const Twine &)> fail) {
   std::string why;
   llvm::raw_string_ostream stream(why);
   PipelineOptions options;
@@ -76,8 +76,7 @@ void sambaRegisterPasses(void) {
     samba::registerSambaLoweringPasses();
     for (const SambaPipeline *row = sambaPipelineTable; row->name; ++row)
       mlir::registerPassPipeline(
-          row->name, row->description,
-          [row](auto &&...all) { return samba::buildPipeline(row, all...); },
+          row->name, row->description, [row](auto &&...all) { return samba::build(row, all...); },
           [](auto help) { help(samba::PipelineOptions()); });
   });
 }

@@ -15,6 +15,7 @@
 #include "support/container/pointer_map.h"
 
 #include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -298,14 +299,53 @@ static bool differentiate(Differentiation *state) {
   return true;
 }
 
+static bool dependsOn(const SambaPointerMap *values, MlirOperation operation) {
+  uint32_t unused;
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(operation); ++i)
+    if (sambaPointerMapGet(values, mlirOperationGetOperand(operation, i).ptr, &unused))
+      return true;
+  return false;
+}
+
+static bool hasFloats(MlirOperation operation) {
+  MlirType type = mlirValueGetType(mlirOperationGetResult(operation, 0));
+  return mlirTypeIsAShaped(type) && mlirTypeIsAFloat(mlirShapedTypeGetElementType(type));
+}
+
+/* Structured operations have no rule: one that reads a trained parameter would lose its gradient.
+ */
+static bool checkStructured(Differentiation *state) {
+  MlirBlock body = sambaBodyOf(state->interface.function);
+  SambaPointerMap trained = {0};
+  bool fine = true;
+  for (size_t i = 0; i < state->wanted.size; ++i)
+    sambaPointerMapSet(&trained, mlirBlockGetArgument(body, state->wanted.data[i]).ptr, 0);
+
+  for (MlirOperation operation = mlirBlockGetFirstOperation(body);
+       fine && !mlirOperationIsNull(operation);
+       operation = mlirOperationGetNextInBlock(operation)) {
+    intptr_t results = mlirOperationGetNumResults(operation);
+    if (!results || !dependsOn(&trained, operation))
+      continue;
+    if (!sambaOperatorNameOf(operation).size && hasFloats(operation))
+      fine = sambaEmitOpError(operation, "has no gradient, because no operator of samba was "
+                                         "recognized in it; write it with operators, or freeze the "
+                                         "parameters that it reads");
+    for (intptr_t i = 0; i < results; ++i)
+      sambaPointerMapSet(&trained, mlirOperationGetResult(operation, i).ptr, 0);
+  }
+  sambaPointerMapFree(&trained);
+  return fine;
+}
+
 static bool differentiateFunction(MlirOperation function) {
   Differentiation differentiation = {0};
   Differentiation *state = &differentiation;
   state->expansion = (SambaExpansion){.arena = &state->arena, .find = sambaOperatorFind};
   sambaInterfaceRead(function, &state->interface);
 
-  bool fine = isDifferentiated(&state->interface) ||
-              (findEnds(state) && addGraph(state) && differentiate(state));
+  bool fine = isDifferentiated(&state->interface) || (findEnds(state) && checkStructured(state) &&
+                                                      addGraph(state) && differentiate(state));
 
   sambaExpansionFree(&state->expansion);
   sambaInterfaceFree(&state->interface);

@@ -34,3 +34,22 @@ func.func @unused(%w: tensor<2xf32> {samba.name = "w", samba.requires_grad = tru
   %0 = samba.exp %w : tensor<2xf32>
   return %0 : tensor<2xf32>
 }
+
+// -----
+
+// A structured operation that no operator was recognized in has no rule.
+func.func @structured(%x: tensor<4xf32> {samba.name = "x", samba.kind = "input"},
+                      %w: tensor<4xf32> {samba.name = "w", samba.kind = "weight", samba.requires_grad = true})
+    -> (tensor<f32> {samba.name = "l", samba.kind = "loss"})
+    attributes {samba.graph = {mode = "training"}} {
+  %empty = tensor.empty() : tensor<4xf32>
+  // expected-error @+1 {{'linalg.generic' op has no gradient, because no operator of samba was recognized in it; write it with operators, or freeze the parameters that it reads}}
+  %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]} ins(%x, %w : tensor<4xf32>, tensor<4xf32>) outs(%empty : tensor<4xf32>) {
+  ^bb0(%p: f32, %q: f32, %unused: f32):
+    %1 = math.copysign %p, %q : f32
+    linalg.yield %1 : f32
+  } -> tensor<4xf32>
+  %2 = samba.sum %0 {dim = [0]} : tensor<4xf32>
+  return %2 : tensor<f32>
+}
