@@ -235,7 +235,7 @@ static bool checkSteps(Check *check, const Steps *steps, SambaStatus *out_status
 }
 
 bool sambaCheckPassValues(MlirOperation module, const char *passes, const char *seed,
-                      const char *integers, const char *rtol, const char *atol) {
+                          const char *integers, const char *rtol, const char *atol) {
   Check check = {.module = module};
   SambaArena arena = {0};
   Steps steps = {0};
