@@ -149,12 +149,13 @@ KERNELS.update(
 # ---- Networks ----
 
 
-def resnet(blocks=(3, 4, 6, 3), size=224, width=64):
+def resnet(blocks=(3, 4, 6, 3), size=224, width=64, batch=1):
     """Bottleneck blocks as ResNet-50 has them (3, 4, 6, 3), normalizations folded into the
     convolutions."""
     graph = Graph()
     x = graph.op(
-        "Relu", graph.conv(graph.input(1, 3, size, size), width, 3, 7, strides=[2, 2], pads=[3] * 4)
+        "Relu",
+        graph.conv(graph.input(batch, 3, size, size), width, 3, 7, strides=[2, 2], pads=[3] * 4),
     )
     x = graph.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
     channels = width
