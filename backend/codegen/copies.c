@@ -135,8 +135,13 @@ int64_t sambaStagingRowBytes(const SambaMachine *machine) { return 4 * machine->
 
 void sambaMarkDiagonal(SambaUnit *unit, const SambaPort *port) {
   uint32_t last = port->access.counter_count;
-  unit->buffer.banks_diagonal |=
-      port->token_elements > 1 && last && port->access.strides[last - 1] != 1;
+  int64_t stride = last ? port->access.strides[last - 1] : 1;
+  if (port->token_elements == 1 || stride == 1)
+    return;
+  unit->buffer.banking = SAMBA_BANKING_DIAGONAL;
+  unit->buffer.row_words =
+      (uint32_t)((stride < 0 ? -stride : stride) * sambaDTypeBytes(port->dtype) / 4 + 1);
+  unit->buffer.skew = 1;
 }
 
 void sambaMemoryBounds(const SambaCodegen *codegen, uint32_t tensor, SambaBounds *out_bounds) {

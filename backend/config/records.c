@@ -14,7 +14,8 @@ enum {
   kind_D = 'D',
   kind_N = 'N',
   kind_K = 'K',
-  kind_P = 'P'
+  kind_P = 'P',
+  kind_G = 'G'
 };
 
 #define MEMBER(structure, name) {offsetof(structure, name), sizeof(((structure *)0)->name)}
@@ -104,8 +105,9 @@ void sambaMemberSetPointer(void *structure, SambaMember member, void *value) {
 
 static void describeRow(const SambaRecordRow *row, SambaText *out) {
   static const char *const kinds[128] = {
-      ['U'] = "unsigned",     ['S'] = "signed",    ['X'] = "bits", ['B'] = "bool",
-      ['D'] = "element type", ['N'] = "operation", ['K'] = "kind", ['P'] = "switch port"};
+      ['U'] = "unsigned", ['S'] = "signed",       ['X'] = "bits",
+      ['B'] = "bool",     ['D'] = "element type", ['N'] = "operation",
+      ['K'] = "kind",     ['P'] = "switch port",  ['G'] = "banking"};
   const char *label = sambaRecordRowLabel(row);
 
   switch (row->form) {

@@ -6,7 +6,7 @@
 #include "backend/section/fabric/fabric.h"
 #include "support/text/text.h"
 
-enum { SAMBA_IMAGE_VERSION = 1 };
+enum { SAMBA_IMAGE_VERSION = 2 };
 
 /* What the bits of a section hold: a SambaSection whose streams are flows at ports and switch
  * entries. */
@@ -59,7 +59,7 @@ typedef struct SambaRecordRow {
   const char *name; /* as written in records.def */
   const char *meaning;
   uint8_t bits; /* of the number, or of each number of a list */
-  char kind;    /* FIELD: U, S, X, B, D, N, K, P */
+  char kind;    /* FIELD: U, S, X, B, D, N, K, P, G */
   SambaMember member;
   SambaMember count;    /* ARRAY, TRIPS */
   SambaRecordId record; /* ARRAY: of an item; CHOICE: the first of the records to choose from */

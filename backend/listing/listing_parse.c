@@ -145,6 +145,13 @@ static SambaStatus parseFieldValue(SambaListingParser *parser, const SambaRecord
     sambaMemberSet(structure, row->member, yes);
     return NULL;
   }
+  case 'G': {
+    SambaBanking banking = sambaBankingFromName(sambaListingWord(&parser->cursor));
+    if (banking == SAMBA_BANKING_COUNT)
+      return sambaListingError(&parser->cursor, at, "%s is column, row or diagonal", label);
+    sambaMemberSet(structure, row->member, banking);
+    return NULL;
+  }
   case 'D':
     SAMBA_RETURN_IF_ERROR(parseDType(parser, &dtype));
     sambaMemberSet(structure, row->member, dtype);

@@ -64,6 +64,9 @@ static void putField(Printer *printer, const SambaRecordRow *row, const void *st
   case 'B':
     put(printer, " %s=yes", label);
     break;
+  case 'G':
+    put(printer, " %s=%s", label, sambaBankingName((SambaBanking)value));
+    break;
   case 'X':
     if (dtype < SAMBA_DTYPE_COUNT)
       sambaListingFormatBits(dtype, value, text);

@@ -155,6 +155,26 @@ static SambaStatus checkDram(const SambaMachine *machine) {
   return NULL;
 }
 
+/* Fields of an address say which array, which bank and which byte of a word; and a machine with
+ * half the banks must not be faster, which holds when its banks are unions of the others. */
+static SambaStatus checkMemoryUnit(const SambaMachine *machine) {
+  const char *why = "addresses are split";
+  SAMBA_RETURN_IF_ERROR(checkPowerOfTwo(machine, SAMBA_PARAMETER_pmu_banks, why));
+  SAMBA_RETURN_IF_ERROR(checkPowerOfTwo(machine, SAMBA_PARAMETER_pmu_word_bytes, why));
+  if (machine->pmu_bank_arrays)
+    SAMBA_RETURN_IF_ERROR(checkPowerOfTwo(machine, SAMBA_PARAMETER_pmu_bank_arrays, why));
+
+  int64_t least = machine->pmu_banks * machine->pmu_word_bytes *
+                  (machine->pmu_bank_arrays ? machine->pmu_bank_arrays : 1);
+  if (machine->pmu_bytes % least)
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "machine '%s': pmu_bytes is %lld, expected a multiple of %lld: a word in "
+        "each array of each bank",
+        machine->name, (long long)machine->pmu_bytes, (long long)least);
+  return NULL;
+}
+
 SambaStatus sambaMachineCheck(const SambaMachine *machine) {
   if (machine->name[0] == '\0' || !memchr(machine->name, '\0', sizeof machine->name))
     return sambaStatusMake(SAMBA_INVALID, "machine without a name, expected 1 to %zu bytes",
@@ -182,8 +202,7 @@ SambaStatus sambaMachineCheck(const SambaMachine *machine) {
                            (long long)machine->systolic_rows, (long long)machine->systolic_columns);
   SAMBA_RETURN_IF_ERROR(checkPowerOfTwo(machine, SAMBA_PARAMETER_simd_lanes,
                                         "lane reductions fold the lanes by halves"));
-  SAMBA_RETURN_IF_ERROR(
-      checkMultiple(machine, SAMBA_PARAMETER_pmu_bytes, SAMBA_PARAMETER_pmu_banks));
+  SAMBA_RETURN_IF_ERROR(checkMemoryUnit(machine));
   return checkDram(machine);
 }
 

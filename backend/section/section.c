@@ -17,3 +17,16 @@ const char *sambaUnitKindName(SambaUnitKind kind) {
   static const char *const names[] = {"load", "store", "buffer", "compute"};
   return (unsigned)kind < sizeof names / sizeof names[0] ? names[kind] : "invalid";
 }
+
+static const char *const banking_names[] = {"column", "row", "diagonal"};
+
+const char *sambaBankingName(SambaBanking banking) {
+  return (unsigned)banking < SAMBA_BANKING_COUNT ? banking_names[banking] : NULL;
+}
+
+SambaBanking sambaBankingFromName(SambaStringRef name) {
+  int banking = 0;
+  while (banking < SAMBA_BANKING_COUNT && !sambaStringRefEqualC(name, banking_names[banking]))
+    ++banking;
+  return (SambaBanking)banking;
+}

@@ -25,6 +25,7 @@
 #include "support/base/memory.h"
 #include "support/base/status.h"
 #include "support/number/dtype.h"
+#include "support/text/string_ref.h"
 
 #include <stdint.h>
 
@@ -126,12 +127,26 @@ typedef struct SambaLoadStore {
   uint32_t symbol; /* index into SambaSection.symbols */
 } SambaLoadStore;
 
+/* Which bank holds word w of a slot (pmu_word_bytes each, pmu_banks banks;
+ * backend/section/banks.h): COLUMN w, ROW w / row_words, DIAGONAL w + skew * (w / row_words), all
+ * modulo the banks. */
+typedef enum {
+  SAMBA_BANKING_COLUMN,
+  SAMBA_BANKING_ROW,
+  SAMBA_BANKING_DIAGONAL,
+  SAMBA_BANKING_COUNT
+} SambaBanking;
+
 /* BUFFER: the slots that a PMU keeps. */
 typedef struct SambaBuffer {
   uint32_t slot_count; /* depth; slots are used round-robin, counted by credits */
   uint64_t slot_elements;
-  bool banks_diagonal; /* diagonally striped: regular and transposed reads at full rate */
-  bool loop_carried;   /* slots start full of `initial` for the first reads */
+  SambaBanking banking;
+  uint32_t row_words; /* ROW and DIAGONAL: words of a row, else 0 */
+  uint32_t skew;      /* DIAGONAL: banks that a row is shifted by, else 0 */
+  bool in_place;      /* a write follows the reads of its slot element by element, and does not wait
+                         until the slot is released */
+  bool loop_carried;  /* slots start full of `initial` for the first reads */
   uint64_t initial;
 } SambaBuffer;
 
@@ -164,7 +179,9 @@ static inline bool sambaUnitIsAddressGenerator(const SambaUnit *unit) {
 /* A unit of this kind that has no place and no ports yet. */
 SambaUnit sambaUnitMake(SambaUnitKind kind, const char *name, const char *layer);
 bool sambaUnitIsPlaced(const SambaUnit *unit);
-const char *sambaUnitKindName(SambaUnitKind kind); /* "load", "store", "buffer", "compute" */
+const char *sambaUnitKindName(SambaUnitKind kind);      /* "load", "store", "buffer", "compute" */
+const char *sambaBankingName(SambaBanking banking);     /* "column", "row", "diagonal", else NULL */
+SambaBanking sambaBankingFromName(SambaStringRef name); /* SAMBA_BANKING_COUNT: none of them */
 
 /* A formal argument of the section: memory that a call binds to a symbol plus offset. */
 typedef struct SambaFormal {

@@ -142,10 +142,14 @@ def Rdu_StoreOp : Rdu_Unit<"store"> {
 }
 def Rdu_BufferOp : Rdu_Unit<"buffer"> {
   let summary = "a memory unit: a ring of `depth` slots of `slot_elements` elements";
-  let description = "`diagonal`: banks striped for transposed reads. `initial`: slots start full "
-                    "of these bits (loop-carried).";
+  let description = "`banking`: \"row\" or \"diagonal\", with rows of `row_words` words, shifted "
+                    "by `skew` banks; else column. `in_place`: writes follow the reads of their "
+                    "slot element by element. `initial`: slots start full of these bits "
+                    "(loop-carried).";
   let arguments = !con((ins Variadic<Rdu_Stream>:$ins, I64Attr:$depth, I64Attr:$slot_elements,
-                        UnitAttr:$diagonal, OptionalAttr<I64Attr>:$initial), placed);
+                        OptionalAttr<StrAttr>:$banking, OptionalAttr<I64Attr>:$row_words,
+                        OptionalAttr<I64Attr>:$skew, UnitAttr:$in_place,
+                        OptionalAttr<I64Attr>:$initial), placed);
   let results = (outs Variadic<Rdu_Stream>:$outs);
 }
 def Rdu_ComputeOp : Rdu_Unit<"compute", [IsolatedFromAbove]> {

@@ -140,7 +140,11 @@ SambaSection *sampleMatmul(SambaArena *a) {
     SambaUnit *buffer = &s->units[2 + b];
     buffer->buffer.slot_count = 2;
     buffer->buffer.slot_elements = 4096;
-    buffer->buffer.banks_diagonal = b == 1;
+    if (b == 1) {
+      buffer->buffer.banking = SAMBA_BANKING_DIAGONAL;
+      buffer->buffer.row_words = 32;
+      buffer->buffer.skew = 1;
+    }
     buffer->inputs[0] = buffer->outputs[0] = port;
     buffer->inputs[0].streams = b ? LIST(a, uint32_t, 1) : LIST(a, uint32_t, 0);
     buffer->outputs[0].streams = b ? LIST(a, uint32_t, 3) : LIST(a, uint32_t, 2);

@@ -99,6 +99,10 @@ static SambaStatus checkUnit(const SambaMachine *machine, const SambaUnit *unit)
             (unsigned long long)unit->buffer.slot_elements, sambaDTypeName(unit->inputs[0].dtype),
             machine->name, (long long)machine->pmu_bytes),
         "use smaller tiles, fewer slots, or interleave over several buffers");
+  if (unit->kind == SAMBA_UNIT_BUFFER && unit->buffer.skew >= machine->pmu_banks)
+    return sambaStatusMake(SAMBA_EXHAUSTED,
+                           "skew is %u, expected less than the %lld banks of a PMU of %s",
+                           unit->buffer.skew, (long long)machine->pmu_banks, machine->name);
   SAMBA_RETURN_IF_ERROR(checkPorts(machine, unit, false));
 
   return checkPorts(machine, unit, true);

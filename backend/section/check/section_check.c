@@ -92,6 +92,21 @@ static SambaStatus checkBufferPort(const SambaUnit *unit, const SambaPort *port,
   return NULL;
 }
 
+static SambaStatus checkBanking(const SambaBuffer *buffer) {
+  const char *name = sambaBankingName(buffer->banking);
+  bool rows = buffer->banking != SAMBA_BANKING_COLUMN;
+  bool shifts = buffer->banking == SAMBA_BANKING_DIAGONAL;
+  if (!name)
+    return sambaStatusMake(SAMBA_INVALID, "banking number %d is undefined", (int)buffer->banking);
+  if (rows != (buffer->row_words > 0))
+    return sambaStatusMake(SAMBA_INVALID, "row_words is %u, expected %s: its banking is %s",
+                           buffer->row_words, rows ? "at least 1" : "0", name);
+  if (shifts != (buffer->skew > 0))
+    return sambaStatusMake(SAMBA_INVALID, "skew is %u, expected %s: its banking is %s",
+                           buffer->skew, shifts ? "at least 1" : "0", name);
+  return NULL;
+}
+
 static SambaStatus checkBuffer(const SambaUnit *unit) {
   if (unit->buffer.slot_count == 0)
     return sambaStatusMake(SAMBA_INVALID, "slot_count is 0, expected at least 1");
@@ -99,6 +114,7 @@ static SambaStatus checkBuffer(const SambaUnit *unit) {
     return sambaStatusMake(SAMBA_INVALID, "slot_elements is %llu, expected 1 to %lld",
                            (unsigned long long)unit->buffer.slot_elements,
                            (long long)SAMBA_MAX_ELEMENTS);
+  SAMBA_RETURN_IF_ERROR(checkBanking(&unit->buffer));
   uint32_t bits = 8 * sambaDTypeBytes(unit->inputs[0].dtype);
 
   if (bits < 64 && unit->buffer.initial >> bits)

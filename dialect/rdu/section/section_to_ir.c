@@ -205,7 +205,13 @@ static void addUnitAttributes(Entries *entries, const SambaUnit *unit) {
   if (unit->kind == SAMBA_UNIT_BUFFER) {
     addInteger(entries, "depth", unit->buffer.slot_count);
     addInteger(entries, "slot_elements", (int64_t)unit->buffer.slot_elements);
-    addFlag(entries, "diagonal", unit->buffer.banks_diagonal);
+    if (unit->buffer.banking != SAMBA_BANKING_COLUMN)
+      addText(entries, "banking", sambaBankingName(unit->buffer.banking));
+    if (unit->buffer.row_words)
+      addInteger(entries, "row_words", unit->buffer.row_words);
+    if (unit->buffer.skew)
+      addInteger(entries, "skew", unit->buffer.skew);
+    addFlag(entries, "in_place", unit->buffer.in_place);
     if (unit->buffer.loop_carried)
       addInteger(entries, "initial", (int64_t)unit->buffer.initial);
   }

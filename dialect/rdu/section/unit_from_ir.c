@@ -371,6 +371,30 @@ int sambaUnitKindOf(MlirOperation op) {
   return -1;
 }
 
+static SambaStatus readBuffer(MlirOperation op, SambaBuffer *buffer) {
+  int64_t depth = 0, elements = 0, row_words = 0, skew = 0, initial = 0;
+  SAMBA_RETURN_IF_ERROR(sambaI64FromIr(op, "depth", 1, UINT32_MAX, &depth));
+  SAMBA_RETURN_IF_ERROR(sambaI64FromIr(op, "slot_elements", 1, INT64_MAX, &elements));
+  SAMBA_RETURN_IF_ERROR(sambaI64FromIr(op, "row_words", 1, UINT32_MAX, &row_words));
+  SAMBA_RETURN_IF_ERROR(sambaI64FromIr(op, "skew", 1, UINT32_MAX, &skew));
+  SAMBA_RETURN_IF_ERROR(sambaI64FromIr(op, "initial", INT64_MIN, INT64_MAX, &initial));
+
+  MlirAttribute banking = sambaOperationAttribute(op, "banking");
+  if (!mlirAttributeIsNull(banking))
+    buffer->banking = sambaBankingFromName(sambaFromMlir(mlirStringAttrGetValue(banking)));
+  if (buffer->banking == SAMBA_BANKING_COUNT)
+    return sambaStatusMake(SAMBA_INVALID, "'banking' is \"column\", \"row\" or \"diagonal\"");
+
+  buffer->slot_count = (uint32_t)depth;
+  buffer->slot_elements = (uint64_t)elements;
+  buffer->row_words = (uint32_t)row_words;
+  buffer->skew = (uint32_t)skew;
+  buffer->in_place = !mlirAttributeIsNull(sambaOperationAttribute(op, "in_place"));
+  buffer->loop_carried = !mlirAttributeIsNull(sambaOperationAttribute(op, "initial"));
+  buffer->initial = (uint64_t)initial;
+  return NULL;
+}
+
 SambaStatus sambaUnitFromIr(MlirOperation op, SambaArena *arena, SambaUnit *unit) {
   *unit = sambaUnitMake((SambaUnitKind)sambaUnitKindOf(op), "", "");
   MlirAttribute name = sambaOperationAttribute(op, "name");
@@ -382,17 +406,8 @@ SambaStatus sambaUnitFromIr(MlirOperation op, SambaArena *arena, SambaUnit *unit
     unit->layer = sambaTextOf(arena, layer);
   bool memory = sambaUnitIsAddressGenerator(unit);
   SAMBA_RETURN_IF_ERROR(readPlacement(op, unit));
-  if (unit->kind == SAMBA_UNIT_BUFFER) {
-    int64_t depth = 0, elements = 0, initial = 0;
-    SAMBA_RETURN_IF_ERROR(sambaI64FromIr(op, "depth", 1, UINT32_MAX, &depth));
-    SAMBA_RETURN_IF_ERROR(sambaI64FromIr(op, "slot_elements", 1, INT64_MAX, &elements));
-    SAMBA_RETURN_IF_ERROR(sambaI64FromIr(op, "initial", INT64_MIN, INT64_MAX, &initial));
-    unit->buffer.slot_count = (uint32_t)depth;
-    unit->buffer.slot_elements = (uint64_t)elements;
-    unit->buffer.banks_diagonal = !mlirAttributeIsNull(sambaOperationAttribute(op, "diagonal"));
-    unit->buffer.loop_carried = !mlirAttributeIsNull(sambaOperationAttribute(op, "initial"));
-    unit->buffer.initial = (uint64_t)initial;
-  }
+  if (unit->kind == SAMBA_UNIT_BUFFER)
+    SAMBA_RETURN_IF_ERROR(readBuffer(op, &unit->buffer));
 
   if (unit->kind == SAMBA_UNIT_COMPUTE)
     SAMBA_RETURN_IF_ERROR(readChain(arena, op, unit));

@@ -79,7 +79,10 @@ static void assertSameKindFields(const SambaUnit *x, const SambaUnit *y) {
   case SAMBA_UNIT_BUFFER:
     assert_int_equal(x->buffer.slot_count, y->buffer.slot_count);
     assert_int_equal(x->buffer.slot_elements, y->buffer.slot_elements);
-    assert_int_equal(x->buffer.banks_diagonal, y->buffer.banks_diagonal);
+    assert_int_equal(x->buffer.banking, y->buffer.banking);
+    assert_int_equal(x->buffer.row_words, y->buffer.row_words);
+    assert_int_equal(x->buffer.skew, y->buffer.skew);
+    assert_int_equal(x->buffer.in_place, y->buffer.in_place);
     assert_int_equal(x->buffer.loop_carried, y->buffer.loop_carried);
     assert_int_equal(x->buffer.initial, y->buffer.initial);
     break;
@@ -287,10 +290,10 @@ static void decoderNamesWhatIsWrong(void **state) {
   assertFails(DECODE(sample.bytes.size - 1), "the bytes end inside padding at bit");
   assertFails(DECODE(24), "the bytes end at");
   assertFails(DECODE(13), "the bytes end at symbols: 3 of 64 bits expected, 11 left");
-  data[0] = 2;
-  assertFails(DECODE(sample.bytes.size),
-              "its records have version 2, this program reads version 1");
   data[0] = 1;
+  assertFails(DECODE(sample.bytes.size),
+              "its records have version 1, this program reads version 2");
+  data[0] = 2;
   data[sample.bytes.size - 1] |= 0x80;
   assertFails(DECODE(sample.bytes.size), "padding before bit");
   data[sample.bytes.size - 1] &= 0x7f;

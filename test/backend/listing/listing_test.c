@@ -155,6 +155,7 @@ static const BadText badTexts[] = {
     {"symbol x elements=12q\n", "expected elements, a number, found '12q'"},
     {"symbol x elements=-1\n", "elements is -1, expected 0 to 281474976710655"},
     {"symbol x written=maybe\n", "written is yes or no"},
+    {"buffer b banking=rows\n", "line 2, column 18: banking is column, row or diagonal"},
     {"symbol x size=4\n", "unknown field 'size' of symbol"},
     {"symbol x dtype\n", "line 2, column 15: expected '=', found the end of the line"},
     {"symbol x dtype:f32\n", "expected '=', found ':'"},

@@ -77,7 +77,7 @@ static void sourcesAreNamedOrAssumed(void **state) {
   SambaText reasons = {0};
   sambaMachineReasons(find("tiny"), &reasons);
   assert_string_equal(sambaTextGet(&reasons),
-                      "0 parameters sourced, 0 derived, 0 by analogy, 72 assumed");
+                      "0 parameters sourced, 0 derived, 0 by analogy, 74 assumed");
   sambaTextFree(&reasons);
 }
 
@@ -219,7 +219,11 @@ static void inconsistentMachinesAreRefused(void **state) {
           "systolic_accumulators is 255, expected at least one per MAC of the 16 x 16 array");
   REFUSED(simd_lanes, 12,
           "simd_lanes is 12, expected a power of two: lane reductions fold the lanes by halves");
-  REFUSED(pmu_banks, 7, "pmu_bytes is 524288, expected a multiple of pmu_banks, which is 7");
+  REFUSED(pmu_banks, 12, "pmu_banks is 12, expected a power of two: addresses are split");
+  REFUSED(pmu_word_bytes, 3, "pmu_word_bytes is 3, expected a power of two: addresses are split");
+  REFUSED(pmu_bank_arrays, 6, "pmu_bank_arrays is 6, expected a power of two: addresses are split");
+  REFUSED(pmu_bytes, 524352,
+          "pmu_bytes is 524352, expected a multiple of 128: a word in each array of each bank");
   REFUSED(hbm_channels, 0,
           "hbm_bytes is 68719476736 but hbm_channels is 0, expected both zero (no such memory) or "
           "both positive");

@@ -135,6 +135,15 @@ rdu.section @s(%a: !rdu.symbol<8xf32>) {
 // -----
 
 rdu.section @s(%a: !rdu.symbol<8xf32>) {
+  %t = rdu.load %a {outputs = [{loops = [2], tile = [4], strides = [4, 1]}]} : (!rdu.symbol<8xf32>) -> !rdu.stream<4xf32>
+  // expected-error@below {{'rdu.buffer' op 'banking' is "column", "row" or "diagonal"}}
+  %b = rdu.buffer %t {depth = 2, slot_elements = 4, banking = "rows", inputs = [{slots = [2], tile = [4], strides = [0, 1]}],
+                      outputs = [{slots = [2], tile = [4], strides = [0, 1]}]} : (!rdu.stream<4xf32>) -> !rdu.stream<4xf32>
+}
+
+// -----
+
+rdu.section @s(%a: !rdu.symbol<8xf32>) {
   // expected-error@below {{'rdu.load' op 'ag' must be an integer from 0 to 2147483647}}
   %t = rdu.load %a {ag = -2, outputs = [{loops = [2], tile = [4], strides = [4, 1]}]} : (!rdu.symbol<8xf32>) -> !rdu.stream<4xf32>
 }

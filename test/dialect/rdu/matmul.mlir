@@ -15,8 +15,8 @@ rdu.section @matmul(%a: !rdu.symbol<128x128xbf16> {rdu.name = "a"}, %b: !rdu.sym
       : (!rdu.symbol<128x128xbf16>) -> !rdu.stream<64x64xbf16>
   %ab = rdu.buffer %at {name = "a.tiles", depth = 2, slot_elements = 4096, inputs = [{slots = [8], tile = [64, 64], strides = [0, 64, 1]}],
                         outputs = [{slots = [8], tile = [64, 64], strides = [0, 64, 1]}]} : (!rdu.stream<64x64xbf16>) -> !rdu.stream<64x64xbf16>
-  // CHECK: rdu.buffer %{{.*}} {depth = 2, diagonal,
-  %bb = rdu.buffer %bt {name = "b.tiles", depth = 2, slot_elements = 4096, diagonal, inputs = [{slots = [8], tile = [64, 64], strides = [0, 64, 1]}],
+  // CHECK: rdu.buffer %{{.*}} {banking = "diagonal", depth = 2,
+  %bb = rdu.buffer %bt {name = "b.tiles", depth = 2, slot_elements = 4096, banking = "diagonal", row_words = 32, skew = 8, inputs = [{slots = [8], tile = [64, 64], strides = [0, 64, 1]}],
                         outputs = [{slots = [8], tile = [64, 64], strides = [0, 64, 1]}]} : (!rdu.stream<64x64xbf16>) -> !rdu.stream<64x64xbf16>
   // CHECK: rdu.compute {{.*}} reduce = [2, 5], systolic, tile = [64, 64, 64]} do {
   // CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %[[Y:.*]]: f32):

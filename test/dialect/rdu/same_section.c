@@ -130,7 +130,10 @@ static void sameUnit(const SambaSection *a, const SambaSection *b, const SambaUn
   case SAMBA_UNIT_BUFFER:
     SAME(u->buffer.slot_count, v->buffer.slot_count);
     SAME(u->buffer.slot_elements, v->buffer.slot_elements);
-    SAME(u->buffer.banks_diagonal, v->buffer.banks_diagonal);
+    SAME(u->buffer.banking, v->buffer.banking);
+    SAME(u->buffer.row_words, v->buffer.row_words);
+    SAME(u->buffer.skew, v->buffer.skew);
+    SAME(u->buffer.in_place, v->buffer.in_place);
     SAME(u->buffer.loop_carried, v->buffer.loop_carried);
     SAME(u->buffer.initial, v->buffer.initial);
     break;

@@ -282,7 +282,7 @@ static void setComputeLaw(SambaActor *actor, const SambaMachine *machine, const 
  * striping has none. */
 static uint64_t bankConflicts(const SambaMachine *machine, const SambaUnit *unit,
                               const SambaPort *port) {
-  if (unit->buffer.banks_diagonal)
+  if (unit->buffer.banking == SAMBA_BANKING_DIAGONAL)
     return 1;
   const SambaAccess *access = &port->access;
   uint32_t c = access->counter_count;

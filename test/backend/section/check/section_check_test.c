@@ -135,6 +135,14 @@ static void buffers(void **state) {
        "slot_elements is 0, expected 1 to 17592186044416");
   CASE(sampleMatmul, BUFFER.buffer.slot_elements = 4095,
        "input 0: addresses 0 to 4095 can leave the slot of 4095 elements");
+  CASE(sampleMatmul, BUFFER.buffer.banking = SAMBA_BANKING_COUNT, "banking number 3 is undefined");
+  CASE(sampleMatmul, BUFFER.buffer.row_words = 4,
+       "row_words is 4, expected 0: its banking is column");
+  CASE(sampleMatmul, BUFFER.buffer.banking = SAMBA_BANKING_ROW,
+       "row_words is 0, expected at least 1: its banking is row");
+  CASE(sampleMatmul, BUFFER.buffer.skew = 1, "skew is 1, expected 0: its banking is column");
+  CASE(sampleMatmul, (BUFFER.buffer.banking = SAMBA_BANKING_DIAGONAL, BUFFER.buffer.row_words = 8),
+       "skew is 0, expected at least 1: its banking is diagonal");
   CASE(sampleMatmul, BUFFER.buffer.initial = 0x12345, "initial 0x12345 does not fit in bf16");
   CASE(sampleMatmul, BUFFER.outputs[0].dtype = SAMBA_DTYPE_F16,
        "output 0: element type f16, expected bf16 like input 0: the slots hold one type");

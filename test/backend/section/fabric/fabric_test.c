@@ -161,6 +161,16 @@ static void misplacedUnitsAreRefused(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+static void banksMustFitTheMachine(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaSection *section = sampleMatmul(&arena);
+  section->units[2].buffer.skew = 16;
+  assertMessage(sambaSectionCheckMachine(section, sampleMachine()),
+                "unit 'ab' (buffer): skew is 16, expected less than the 16 banks of a PMU of tiny");
+  sambaArenaDestroy(&arena);
+}
+
 static void unitsMustFitTheMachine(void **state) {
   (void)state;
   SambaArena arena = {0};
@@ -226,7 +236,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(streamsComeBack),          cmocka_unit_test(impossibleEntriesAreRefused),
       cmocka_unit_test(flowsMustArrive),          cmocka_unit_test(loopsAndCollisionsAreRefused),
-      cmocka_unit_test(misplacedUnitsAreRefused), cmocka_unit_test(unitsMustFitTheMachine),
+      cmocka_unit_test(misplacedUnitsAreRefused), cmocka_unit_test(banksMustFitTheMachine),
+      cmocka_unit_test(unitsMustFitTheMachine),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

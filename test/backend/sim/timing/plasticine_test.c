@@ -37,7 +37,9 @@ static void testGemm128(void **state) {
   uint32_t rows = tileBuffer(section, "rows", 512, 64);
   uint32_t tile = testBuffer(section, "tile", 2, 4096);
   section->section.units[rows].outputs[0].access.replay = 64;
-  section->section.units[tile].buffer.banks_diagonal = true;
+  section->section.units[tile].buffer.banking = SAMBA_BANKING_DIAGONAL;
+  section->section.units[tile].buffer.row_words = 64;
+  section->section.units[tile].buffer.skew = 1;
   testWrite(section, tile, I32, TEST_CHAIN(2, {8, 4096}, {0, 1}), 1, 1);
   testRead(section, tile, I32, TEST_CHAIN(4, {8, 64, 64, 64}, {0, 0, 1, 64}), 1, 2);
   uint32_t dot = testCompute(section, "dot", 4, (uint32_t[]){8, 64, 64, 64}, 2);

@@ -90,7 +90,9 @@ static void testBankConflicts(void **state) {
   testRead(section, in, SAMBA_DTYPE_F32, TEST_CHAIN(3, {10, 32, 32}, {0, 1, 32}), 1, 1);
   testConnect(section, in, 0, testSink(section, "out", SAMBA_DTYPE_F32, 10, WORDS), 0);
   assert_int_equal(testCycles(&tiny, section), 10 * V * 16 + PMU + HOP);
-  section->section.units[in].buffer.banks_diagonal = true;
+  section->section.units[in].buffer.banking = SAMBA_BANKING_DIAGONAL;
+  section->section.units[in].buffer.row_words = 32;
+  section->section.units[in].buffer.skew = 1;
   assert_int_equal(testCycles(&tiny, section), 10 * V + PMU + HOP);
   testSectionDestroy(section);
 }
