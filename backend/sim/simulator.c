@@ -50,6 +50,7 @@ struct SambaSimulator {
   SambaValues *values;
   SambaSection **sections;  /* per image */
   ArgumentBlock *arguments; /* per image */
+  bool *ends;               /* per image: known to run to its end on the chip */
   Region *regions;
   SymbolState *symbols;
   SAMBA_ARRAY(Timed) timed;   /* one per distinct call: it does not grow with the launches */
@@ -300,6 +301,7 @@ static SambaStatus decodeImages(SambaSimulator *simulator) {
   const SambaPef *pef = simulator->pef;
   simulator->sections = SAMBA_ARENA_ARRAY(&simulator->arena, SambaSection *, pef->images_count + 1);
   simulator->arguments = SAMBA_ARENA_ARRAY(&simulator->arena, ArgumentBlock, pef->images_count + 1);
+  simulator->ends = SAMBA_ARENA_ARRAY(&simulator->arena, bool, pef->images_count + 1);
   for (uint32_t i = 0; i < pef->images_count; ++i) {
     const SambaPefImage *image = &pef->images[i];
     SambaStatus status = sambaSectionDecode(image->code.data, image->code.size, &simulator->machine,
@@ -534,6 +536,21 @@ static uint64_t defaultMaximum(const SambaPefSection *section) {
   return __builtin_mul_overflow(section->estimated_cycles, 100, &bound) ? 0 : bound;
 }
 
+/* Without timing: whether the FIFOs of the chip hold enough for the section to end at all. That
+ * depends on shapes alone, so every image is looked at once. */
+static SambaStatus checkEnd(SambaSimulator *simulator, uint32_t image, const SambaSection *section,
+                            const SambaBinding *bindings) {
+  if (simulator->ends[image])
+    return NULL;
+  SambaTimingOptions options = {.stop = simulator->options.timing.stop, .instant_memory = true};
+  SambaTimingResult result = {0};
+  SambaStatus status =
+      sambaTimingExecute(&simulator->machine, section, bindings, NULL, &options, &result);
+  sambaTimingResultFree(&result);
+  simulator->ends[image] = !status;
+  return status;
+}
+
 static SambaStatus timeCall(SambaSimulator *simulator, const SambaPefSection *record,
                             const SambaSection *section, const SambaBinding *bindings,
                             const SambaIndexTraces *traces, const SambaTimingResult **out_result) {
@@ -582,6 +599,8 @@ SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, cons
                                           : bindData(simulator, call, section, bindings);
   if (!status)
     report.launch_cycles = launchCycles(simulator, image, section);
+  if (!status && simulator->options.no_timing)
+    status = checkEnd(simulator, image, section, bindings);
   if (!status && !simulator->options.no_values)
     status = sambaValuesExecute(simulator->values, section, bindings, argument_block,
                                 argument_count, simulator->options.no_timing ? NULL : &traces);

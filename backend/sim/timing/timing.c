@@ -48,6 +48,7 @@ SambaStatus sambaTimingExecute(const SambaMachine *machine, const SambaSection *
   if (options) {
     engine.max_cycles = options->max_cycles;
     engine.stop = options->stop;
+    engine.instant_memory = options->instant_memory;
     engine.on_firing = options->on_firing;
     engine.user = options->user;
   }

@@ -16,7 +16,8 @@ typedef struct SambaTimingOptions {
   uint64_t max_cycles;               /* 0: no bound; beyond: the fault `too many cycles` */
   const volatile sig_atomic_t *stop; /* non-zero: the fault `interrupted`; NULL: nothing stops it */
   bool no_skip;                      /* switch periodic advance off */
-  bool cycle_fidelity;               /* finer events (reserve; tile fidelity otherwise) */
+  bool instant_memory; /* DRAM answers at once: only whether the section ends matters */
+  bool cycle_fidelity; /* finer events (reserve; tile fidelity otherwise) */
   /* Optional trace of firings: called in no particular order. */
   void (*on_firing)(void *user, uint32_t unit, uint64_t start_cycle, uint64_t end_cycle);
   void *user;

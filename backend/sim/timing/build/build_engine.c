@@ -227,7 +227,7 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
   sambaEventsInit(&engine->events);
   sambaDramInit(&engine->dram, &engine->arena, engine->machine, sambaAddressGeneratorCompletion,
                 engine);
-  if (memory && engine->dram.channel_count == 1) /* the host's */
+  if (memory && engine->dram.channel_count == 1 && !engine->instant_memory) /* the host's */
     return sambaStatusMake(
         SAMBA_INVALID,
         "section '%s' loads or stores, but machine '%s' has neither HBM nor DDR channels",

@@ -204,7 +204,8 @@ void sambaLinksBuild(SambaEngine *engine) {
     const SambaStream *stream = &section->streams[s];
     setCapacity(engine, stream, &engine->streams[s],
                 setLatencies(engine, stream, &engine->streams[s]));
-    for (uint32_t h = 0; stream->kind != SAMBA_STREAM_CONTROL && h < stream->hop_count; ++h) {
+    bool books = stream->kind != SAMBA_STREAM_CONTROL && !engine->instant_memory;
+    for (uint32_t h = 0; books && h < stream->hop_count; ++h) {
       const SambaHop *hop = &stream->hops[h];
       sambaArrayAppend(&uses, laneUse(s, stream->kind, hop, false));
       if (hop->in.port >= SAMBA_SWITCH_UNIT)

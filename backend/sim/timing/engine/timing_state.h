@@ -189,6 +189,7 @@ typedef struct SambaEngine {
   const SambaSection *section;
   const SambaBinding *bindings;
   uint64_t max_cycles; /* 0: no bound */
+  bool instant_memory;
   const volatile sig_atomic_t *stop;
   void (*on_firing)(void *user, uint32_t unit, uint64_t start_cycle, uint64_t end_cycle);
   void *user; /* of on_firing, which may be NULL */

@@ -71,22 +71,43 @@ static void *work(void *argument) {
   return NULL;
 }
 
+static void runThreads(Schedule *schedule, int threads) {
+  int extra = threads > 1 ? threads - 1 : 0;
+  int started = 0;
+  pthread_t *helpers = sambaAllocate(sambaArraySize((size_t)extra, sizeof *helpers));
+  while (started < extra && pthread_create(&helpers[started], NULL, work, schedule) == 0)
+    ++started;
+  work(schedule);
+  for (int i = 0; i < started; ++i)
+    pthread_join(helpers[i], NULL);
+  free(helpers);
+}
+
+/* When no unit can go on, queues that are full get more room: a network must not stop because of
+ * what a host's queue holds. (What the chip's FIFOs hold is the timing engine's business.) False
+ * when no queue was full: then the network is done, or waits for itself. */
+static bool growQueues(SambaSectionRun *run) {
+  bool grown = false;
+  for (uint32_t q = 0; q < run->queue_count; ++q)
+    if (sambaQueueGrow(&run->arena, &run->queues[q])) {
+      if (!grown)
+        sambaReadyReopen(&run->ready);
+      sambaReadyWake(&run->ready, run->queues[q].source);
+      grown = true;
+    }
+  return grown;
+}
+
 SambaStatus sambaScheduleExecute(SambaSectionRun *run, int threads) {
   Schedule schedule = {.run = run};
   pthread_mutex_init(&schedule.mutex, NULL);
   for (uint32_t u = 0; u < run->section->unit_count; ++u)
     sambaReadyWake(&run->ready, u);
 
-  int extra = threads > 1 ? threads - 1 : 0;
-  int started = 0;
-  pthread_t *helpers = sambaAllocate(sambaArraySize((size_t)extra, sizeof *helpers));
-  while (started < extra && pthread_create(&helpers[started], NULL, work, &schedule) == 0)
-    ++started;
-  work(&schedule);
-  for (int i = 0; i < started; ++i)
-    pthread_join(helpers[i], NULL);
+  do
+    runThreads(&schedule, threads);
+  while (!schedule.fault && growQueues(run));
 
-  free(helpers);
   pthread_mutex_destroy(&schedule.mutex);
   return schedule.fault ? schedule.fault : sambaStuckExplain(run);
 }

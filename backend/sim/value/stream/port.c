@@ -11,6 +11,19 @@ static bool queueIsFull(const SambaQueue *queue) {
   return atomic_load_explicit(&queue->tail, memory_order_relaxed) - head >= queue->capacity;
 }
 
+bool sambaQueueGrow(SambaArena *arena, SambaQueue *queue) {
+  enum { mostTokens = 1 << 24 };
+  if (!queueIsFull(queue) || queue->capacity >= mostTokens)
+    return false;
+  const uint32_t capacity = queue->capacity * 2;
+  SambaToken *ring = SAMBA_ARENA_ARRAY(arena, SambaToken, capacity);
+  for (unsigned at = atomic_load(&queue->head); at != atomic_load(&queue->tail); ++at)
+    ring[at % capacity] = queue->ring[at % queue->capacity];
+  queue->ring = ring;
+  queue->capacity = capacity;
+  return true;
+}
+
 bool sambaPortHasToken(const SambaPortRun *port) {
   return !port->stream_count || !queueIsEmpty(port->queues[port->stream]);
 }

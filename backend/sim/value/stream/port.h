@@ -38,6 +38,10 @@ typedef struct SambaPortRun {
   SambaBlockLayout layout; /* of the tokens that travel here */
 } SambaPortRun;
 
+/* Gives a full queue twice the room; no thread may be at work on it. False: it is not full, or as
+ * large as queues get. */
+bool sambaQueueGrow(SambaArena *arena, SambaQueue *queue);
+
 /* An input: is there a token to take? True for a port without streams, which takes nothing. */
 bool sambaPortHasToken(const SambaPortRun *port);
 SambaToken sambaPortTake(SambaPortRun *port);

@@ -22,6 +22,8 @@ void sambaReadyDestroy(SambaReadyList *list) {
   free(list->ring);
 }
 
+void sambaReadyReopen(SambaReadyList *list) { list->stop = false; }
+
 static void push(SambaReadyList *list, uint32_t unit) {
   pthread_mutex_lock(&list->mutex);
   list->ring[(list->head + list->size++) % list->capacity] = unit;

@@ -32,6 +32,8 @@ typedef struct SambaReadyList {
 /* A list for `count` units, all idle. */
 void sambaReadyInitialize(SambaReadyList *list, uint32_t count);
 void sambaReadyDestroy(SambaReadyList *list);
+/* After all threads have left a list that ran empty: units can be woken and taken again. */
+void sambaReadyReopen(SambaReadyList *list);
 /* Puts a unit into the list, or has the thread that runs it look again. Safe from every thread. */
 void sambaReadyWake(SambaReadyList *list, uint32_t unit);
 
