@@ -56,6 +56,7 @@ SambaStatus sambaValuesExecute(SambaValues *values, const SambaSection *section,
                                .machine = &values->machine,
                                .cpu = values->cpu,
                                .trap_nan = values->options.trap_nan,
+                               .keep_passes = values->options.keep_passes,
                                .stop = values->options.stop};
   SambaSectionRun run;
   SambaStatus status =
@@ -65,7 +66,7 @@ SambaStatus sambaValuesExecute(SambaValues *values, const SambaSection *section,
 
   for (uint32_t u = 0; run.units && u < section->unit_count; ++u) {
     const SambaUnitRun *unit = &run.units[u];
-    values->statistics.firings += unit->fired;
+    values->statistics.firings += unit->fired * sambaUnitJoinedFirings(&run, unit);
     values->statistics.macs += unit->macs;
     values->statistics.lane_operations += unit->lane_operations;
   }

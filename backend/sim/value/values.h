@@ -17,6 +17,7 @@ typedef struct SambaValuesOptions {
   int threads;                       /* >= 1 */
   const char *cpu;                   /* JIT target CPU, NULL: the host's */
   bool trap_nan;                     /* a NaN written to memory is the fault `not a number` */
+  bool keep_passes;                  /* run firing by firing; slower, the same bits */
   const volatile sig_atomic_t *stop; /* non-zero: the fault `interrupted`; NULL: nothing stops it */
 } SambaValuesOptions;
 

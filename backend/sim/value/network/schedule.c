@@ -34,8 +34,9 @@ static SambaStatus fire(SambaSectionRun *run, SambaUnitRun *unit) {
 static SambaStatus runUnit(SambaSectionRun *run, uint32_t unit) {
   for (;;) {
     if (run->context.stop && *run->context.stop)
-      return sambaUnitFault(run, &run->units[unit], run->units[unit].fired, "interrupted",
-                            "values were not computed to the end");
+      return sambaUnitFault(run, &run->units[unit],
+                            run->units[unit].fired * sambaUnitJoinedFirings(run, &run->units[unit]),
+                            "interrupted", "values were not computed to the end");
     sambaReadyBegin(&run->ready, unit);
     SAMBA_RETURN_IF_ERROR(fire(run, &run->units[unit]));
     if (sambaReadyRest(&run->ready, unit))

@@ -4,6 +4,8 @@
 
 #include "backend/section/access.h"
 #include "backend/section/check/order_check.h"
+#include "backend/sim/value/network/join_passes.h"
+#include "backend/sim/value/network/views.h"
 #include "backend/sim/value/unit/buffer_unit.h"
 #include "backend/sim/value/unit/compute_unit.h"
 #include "backend/sim/value/unit/load_store_unit.h"
@@ -12,19 +14,6 @@
 #include <string.h>
 
 enum { minimumTokens = 4, maximumTokens = 64, queueBytes = 64 * 1024 };
-
-/* How the tokens of a source port lie, before all consumers were asked. */
-typedef struct Candidate {
-  bool view;
-  SambaBlockLayout layout;
-} Candidate;
-
-static bool sameLayout(const SambaBlockLayout *one, const SambaBlockLayout *other) {
-  if (one->rank != other->rank || one->rank == 0)
-    return one->rank == other->rank;
-  return memcmp(one->trips, other->trips, one->rank * sizeof *one->trips) == 0 &&
-         memcmp(one->strides, other->strides, one->rank * sizeof *one->strides) == 0;
-}
 
 /* Deep enough that units need not alternate token by token, bounded in bytes. */
 static uint32_t queueCapacity(const SambaPort *source, const SambaPort *destination) {
@@ -106,89 +95,6 @@ static void makeQueues(SambaSectionRun *run) {
     }
 }
 
-static bool consumersAccept(SambaSectionRun *run, const SambaPortRun *port,
-                            const SambaBlockLayout *layout, int64_t *scratch) {
-  for (uint32_t q = 0; q < port->first[port->stream_count]; ++q) {
-    const SambaUnit *consumer = run->units[port->queues[q]->destination].unit;
-    int64_t offset;
-    if (consumer->kind != SAMBA_UNIT_COMPUTE ||
-        !sambaBlockLayoutCompose(consumer, &consumer->inputs[port->queues[q]->destination_port],
-                                 layout, scratch, &offset))
-      return false;
-  }
-  return true;
-}
-
-/* All streams that meet in an input port must lie alike; false when one had to fall back
- * to copies. */
-static bool agreeAtInput(const SambaPortRun *port, Candidate *const *candidates) {
-  const SambaQueue *queue = port->queues[0];
-  const Candidate *first = &candidates[queue->source][queue->source_port];
-  bool agree = true;
-
-  for (uint32_t s = 1; s < port->stream_count; ++s) {
-    queue = port->queues[s];
-    const Candidate *other = &candidates[queue->source][queue->source_port];
-    agree &= first->view == other->view && sameLayout(&first->layout, &other->layout);
-  }
-  if (agree)
-    return true;
-
-  bool changed = false;
-  for (uint32_t s = 0; s < port->stream_count; ++s) {
-    queue = port->queues[s];
-    Candidate *candidate = &candidates[queue->source][queue->source_port];
-    changed |= candidate->layout.rank > 0;
-    *candidate = (Candidate){0};
-  }
-  return !changed;
-}
-
-/* What each read port of a buffer would send when nothing is copied, if its consumers can walk it.
- */
-static Candidate **findCandidates(SambaSectionRun *run) {
-  const SambaSection *section = run->section;
-  Candidate **candidates = SAMBA_ARENA_ARRAY(&run->arena, Candidate *, section->unit_count);
-  int64_t *scratch = SAMBA_ARENA_ARRAY(&run->arena, int64_t, SAMBA_MAX_COUNTERS);
-
-  for (uint32_t u = 0; u < section->unit_count; ++u) {
-    const SambaUnit *unit = &section->units[u];
-    candidates[u] = SAMBA_ARENA_ARRAY(&run->arena, Candidate, unit->output_count);
-    for (uint32_t p = 0; p < unit->output_count && unit->kind == SAMBA_UNIT_BUFFER; ++p) {
-      const SambaPortRun *port = &run->units[u].outputs[p];
-      Candidate candidate = {0};
-      candidate.view = sambaBufferViewLayout(&run->arena, port->port, &candidate.layout);
-      if (candidate.view &&
-          (candidate.layout.rank == 0 || consumersAccept(run, port, &candidate.layout, scratch)))
-        candidates[u][p] = candidate;
-    }
-  }
-
-  return candidates;
-}
-
-static void chooseLayouts(SambaSectionRun *run) {
-  const SambaSection *section = run->section;
-  Candidate **candidates = findCandidates(run);
-
-  for (bool settled = false; !settled;) {
-    settled = true;
-    for (uint32_t u = 0; u < section->unit_count; ++u)
-      for (uint32_t p = 0; p < section->units[u].input_count; ++p)
-        if (run->units[u].inputs[p].stream_count > 1)
-          settled &= agreeAtInput(&run->units[u].inputs[p], candidates);
-  }
-
-  for (uint32_t u = 0; u < section->unit_count; ++u)
-    for (uint32_t p = 0; p < section->units[u].output_count; ++p) {
-      SambaPortRun *port = &run->units[u].outputs[p];
-      port->layout = candidates[u][p].layout;
-      for (uint32_t q = 0; q < port->first[port->stream_count]; ++q)
-        run->units[port->queues[q]->destination].inputs[port->queues[q]->destination_port].layout =
-            port->layout;
-    }
-}
-
 static SambaStatus checkArgins(const SambaSection *section, uint32_t argin_count) {
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     const SambaUnit *unit = &section->units[u];
@@ -238,7 +144,7 @@ static void makeTraces(SambaSectionRun *run) {
 
 /* Buffers need no such check: their credits order every read after its write. */
 static SambaStatus checkMemoryOrder(SambaSectionRun *run) {
-  const SambaSection *section = run->section;
+  const SambaSection *section = run->original;
   uint64_t *addresses = SAMBA_ARENA_ARRAY(&run->arena, uint64_t, section->symbol_count);
   for (uint32_t f = 0; f < section->symbol_count; ++f)
     addresses[f] = (uint64_t)(uintptr_t)run->bindings[f].data;
@@ -276,6 +182,7 @@ SambaStatus sambaSectionRunCreate(const SambaValueContext *context, const SambaS
                                   SambaSectionRun *out_run) {
   SambaSectionRun *run = out_run;
   *run = (SambaSectionRun){.context = *context,
+                           .original = section,
                            .section = section,
                            .bindings = bindings,
                            .argins = argins,
@@ -284,6 +191,8 @@ SambaStatus sambaSectionRunCreate(const SambaValueContext *context, const SambaS
   SAMBA_RETURN_IF_ERROR(checkArgins(section, argin_count));
   SAMBA_RETURN_IF_ERROR(checkBuffers(run));
 
+  if (!context->keep_passes)
+    run->section = section = sambaJoinPasses(&run->arena, section, &sambaJoinLimits);
   run->units = SAMBA_ARENA_ARRAY(&run->arena, SambaUnitRun, section->unit_count);
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     run->units[u].unit = &section->units[u];
@@ -292,7 +201,7 @@ SambaStatus sambaSectionRunCreate(const SambaValueContext *context, const SambaS
   }
 
   makeQueues(run);
-  chooseLayouts(run);
+  sambaViewsChoose(run);
   makeTraces(run);
   return prepareUnits(run);
 }

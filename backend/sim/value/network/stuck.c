@@ -82,7 +82,8 @@ static bool contains(const Places *places, Place place) {
 static SambaStatus explain(const SambaSectionRun *run, Place place) {
   const SambaUnitRun *first = &run->units[place.unit];
   Places seen = {0};
-  SambaStatus status = sambaUnitFault(run, first, first->fired, "deadlock", "no unit can go on");
+  SambaStatus status = sambaUnitFault(run, first, first->fired * sambaUnitJoinedFirings(run, first),
+                                      "deadlock", "no unit can go on");
 
   while (!contains(&seen, place) && seen.size < 64) {
     sambaArrayAppend(&seen, place);
@@ -103,7 +104,7 @@ static SambaStatus explain(const SambaSectionRun *run, Place place) {
     const SambaUnitRun *peer = &run->units[other];
     if (!space && isDone(peer)) {
       sambaStatusFree(status);
-      status = sambaUnitFault(run, unit, unit->fired, "starved",
+      status = sambaUnitFault(run, unit, unit->fired * sambaUnitJoinedFirings(run, unit), "starved",
                               "input %u waits for a token of %s '%s', which has ended",
                               queue->destination_port, sambaUnitKindName(peer->unit->kind),
                               peer->unit->name);

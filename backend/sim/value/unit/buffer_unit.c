@@ -255,7 +255,8 @@ static SambaStatus recordRow(void *user, const SambaRow *row) {
 
 typedef struct HoleSearch {
   const uint8_t *written;
-  int64_t hole; /* first unwritten element that is read, or -1 */
+  int64_t hole;     /* first unwritten element that is read, or -1 */
+  uint64_t element; /* of the token */
 } HoleSearch;
 
 static SambaStatus findHole(void *user, const SambaRow *row) {
@@ -263,7 +264,7 @@ static SambaStatus findHole(void *user, const SambaRow *row) {
   for (uint64_t i = row->low; i < row->high && search->hole < 0; ++i) {
     int64_t at = row->address + row->stride * (int64_t)i;
     if (!search->written[at])
-      search->hole = at;
+      search->hole = at, search->element = row->token + i;
   }
   return NULL;
 }
@@ -272,11 +273,13 @@ static SambaStatus checkHoles(const SambaSectionRun *run, const SambaUnitRun *un
                               uint64_t slot) {
   const BufferState *state = unit->state;
   const BufferPort *port = &state->reads[index];
-  HoleSearch search = {state->written[slot], -1};
+  HoleSearch search = {state->written[slot], -1, 0};
   sambaStatusFree(sambaPatternRows(port->pattern, &port->origin, NULL, findHole, &search));
   if (search.hole < 0)
     return NULL;
-  return sambaUnitFault(run, unit, port->fired, "read of never-written memory",
+  uint64_t firing =
+      sambaOriginalFiring(run, unit, &unit->unit->outputs[index], port->fired, search.element);
+  return sambaUnitFault(run, unit, firing, "read of never-written memory",
                         "output %u reads element %lld of a slot, which no input wrote", index,
                         (long long)search.hole);
 }

@@ -68,17 +68,48 @@ void sambaLoadStorePrepare(SambaSectionRun *run, SambaUnitRun *unit) {
         state->trace = &run->traces->data[i];
 }
 
-/* Elements [low, high) of the row lie within the formal. */
-static SambaStatus checkRange(const Transfer *transfer, const SambaRow *row) {
+/* A test of the elements [low, high) of a row. */
+typedef bool RowTest(const Transfer *transfer, const SambaRow *row);
+
+/* A row of a joined token spans several firings of the original section. Narrows one that fails a
+ * test to the elements of the first firing that do, and returns that firing. */
+static uint64_t findFiring(const Transfer *transfer, RowTest *test, SambaRow *row) {
+  const SambaUnit *unit = transfer->unit->unit;
+  const bool load = unit->kind == SAMBA_UNIT_LOAD;
+  const SambaPort *port = load ? &unit->outputs[0] : &unit->inputs[0];
+  const SambaUnit *original = &transfer->run->original->units[transfer->unit->index];
+  const uint64_t size = (load ? &original->outputs[0] : &original->inputs[0])->token_elements;
+  const uint64_t end = row->high;
+
+  for (;;) {
+    uint64_t boundary = ((row->token + row->low) / size + 1) * size - row->token;
+    row->high = boundary < end ? boundary : end;
+    if (row->high == end || !test(transfer, row))
+      return sambaOriginalFiring(transfer->run, transfer->unit, port, transfer->unit->fired,
+                                 row->token + row->low);
+    row->low = row->high;
+  }
+}
+
+static bool isInRange(const Transfer *transfer, const SambaRow *row) {
   __int128 first = (__int128)row->address + (__int128)row->stride * (int64_t)row->low;
   __int128 last = (__int128)row->address + (__int128)row->stride * (int64_t)(row->high - 1);
   __int128 low = first < last ? first : last;
   __int128 high = first < last ? last : first;
-  if (low >= 0 && high < (__int128)transfer->state->elements)
+  return low >= 0 && high < (__int128)transfer->state->elements;
+}
+
+static SambaStatus checkRange(const Transfer *transfer, const SambaRow *row) {
+  if (isInRange(transfer, row))
     return NULL;
+  SambaRow part = *row;
+  uint64_t firing = findFiring(transfer, isInRange, &part);
+  int64_t first = part.address + part.stride * (int64_t)part.low;
+  int64_t last = part.address + part.stride * (int64_t)(part.high - 1);
   return sambaUnitFault(
-      transfer->run, transfer->unit, transfer->unit->fired, "address out of range",
-      "elements %lld to %lld of formal '%s', which has %llu", (long long)low, (long long)high,
+      transfer->run, transfer->unit, firing, "address out of range",
+      "elements %lld to %lld of formal '%s', which has %llu",
+      (long long)(first < last ? first : last), (long long)(first < last ? last : first),
       formalName(transfer->run, transfer->unit), (unsigned long long)transfer->state->elements);
 }
 
@@ -134,6 +165,18 @@ static bool eachLineRange(const Transfer *transfer, const SambaRow *row, bool ma
   return true;
 }
 
+static bool isWritten(const Transfer *transfer, const SambaRow *row) {
+  return !transfer->binding->written || eachLineRange(transfer, row, false);
+}
+
+static SambaStatus neverWritten(const Transfer *transfer, SambaRow row) {
+  uint64_t firing = findFiring(transfer, isWritten, &row);
+  return sambaUnitFault(transfer->run, transfer->unit, firing, "read of never-written memory",
+                        "elements from %lld on of formal '%s' hold nothing that anybody wrote",
+                        (long long)(row.address + row.stride * (int64_t)row.low),
+                        formalName(transfer->run, transfer->unit));
+}
+
 static SambaStatus loadRow(void *user, const SambaRow *row) {
   const Transfer *transfer = user;
   const MemoryState *state = transfer->state;
@@ -148,12 +191,8 @@ static SambaStatus loadRow(void *user, const SambaRow *row) {
   if (row->low == row->high)
     return NULL;
   SAMBA_RETURN_IF_ERROR(checkRange(transfer, row));
-  if (transfer->binding->written && !eachLineRange(transfer, row, false))
-    return sambaUnitFault(transfer->run, transfer->unit, transfer->unit->fired,
-                          "read of never-written memory",
-                          "elements from %lld on of formal '%s' hold nothing that anybody wrote",
-                          (long long)(row->address + row->stride * (int64_t)row->low),
-                          formalName(transfer->run, transfer->unit));
+  if (!isWritten(transfer, row))
+    return neverWritten(transfer, *row);
   const int64_t first = row->address + row->stride * (int64_t)row->low;
   sambaConvertLoad(state->dtype, host + row->low * size,
                    transfer->binding->data + first * (int64_t)state->element_bytes, row->stride,
@@ -161,26 +200,35 @@ static SambaStatus loadRow(void *user, const SambaRow *row) {
   return NULL;
 }
 
-static SambaStatus storeRow(void *user, const SambaRow *row) {
-  const Transfer *transfer = user;
+/* Writes the elements; false when one of them is a NaN. */
+static bool storeElements(const Transfer *transfer, const SambaRow *row) {
   const MemoryState *state = transfer->state;
-  if (row->low == row->high)
-    return NULL;
-  SAMBA_RETURN_IF_ERROR(checkRange(transfer, row));
   const int64_t first = row->address + row->stride * (int64_t)row->low;
   const uint8_t *host =
       transfer->host + (row->token + row->low) * sambaStorageBytes(transfer->storage);
-  bool nan = sambaConvertStore(state->dtype,
-                               transfer->binding->data + first * (int64_t)state->element_bytes,
-                               host, row->stride, row->high - row->low);
+  return !sambaConvertStore(state->dtype,
+                            transfer->binding->data + first * (int64_t)state->element_bytes, host,
+                            row->stride, row->high - row->low);
+}
+
+static SambaStatus notANumber(const Transfer *transfer, SambaRow row) {
+  uint64_t firing = findFiring(transfer, storeElements, &row);
+  const int64_t first = row.address + row.stride * (int64_t)row.low;
+  return sambaUnitFault(transfer->run, transfer->unit, firing, "not a number",
+                        "among elements %lld to %lld of formal '%s'", (long long)first,
+                        (long long)(first + row.stride * (int64_t)(row.high - row.low - 1)),
+                        formalName(transfer->run, transfer->unit));
+}
+
+static SambaStatus storeRow(void *user, const SambaRow *row) {
+  const Transfer *transfer = user;
+  if (row->low == row->high)
+    return NULL;
+  SAMBA_RETURN_IF_ERROR(checkRange(transfer, row));
+  bool numbers = storeElements(transfer, row);
   if (transfer->binding->written)
     eachLineRange(transfer, row, true);
-  if (nan && transfer->run->context.trap_nan)
-    return sambaUnitFault(transfer->run, transfer->unit, transfer->unit->fired, "not a number",
-                          "among elements %lld to %lld of formal '%s'", (long long)first,
-                          (long long)(first + row->stride * (int64_t)(row->high - row->low - 1)),
-                          formalName(transfer->run, transfer->unit));
-  return NULL;
+  return !numbers && transfer->run->context.trap_nan ? notANumber(transfer, *row) : NULL;
 }
 
 /* Takes the index token of a firing and makes the addends of it. */
@@ -199,13 +247,14 @@ static SambaStatus takeIndices(SambaSectionRun *run, SambaUnitRun *unit, SambaPo
       memcpy(&narrow, token.block->data + 4 * (token.offset + (int64_t)i), 4);
       value = narrow;
     }
+    uint64_t firing = sambaOriginalFiring(run, unit, port->port, unit->fired, i);
     if (value < SAMBA_NO_PLACE / 2)
-      status = sambaUnitFault(run, unit, unit->fired, "address out of range",
+      status = sambaUnitFault(run, unit, firing, "address out of range",
                               "an index is outside of its dimension of formal '%s', expected a "
                               "place from 0 to %lld",
                               formalName(run, unit), (long long)access->index_limit - 1);
     else if (value < 0 || value >= access->index_limit)
-      status = sambaUnitFault(run, unit, unit->fired, "address out of range",
+      status = sambaUnitFault(run, unit, firing, "address out of range",
                               "index %lld into formal '%s', expected 0 to %lld", (long long)value,
                               formalName(run, unit), (long long)access->index_limit - 1);
     else

@@ -31,13 +31,15 @@ typedef struct SambaValueContext {
   const SambaMachine *machine;
   const char *cpu;                   /* that kernels are compiled for; NULL: the host's */
   bool trap_nan;                     /* a NaN written to memory is the fault `not a number` */
+  bool keep_passes;                  /* passes are not joined */
   const volatile sig_atomic_t *stop; /* non-zero: the fault `interrupted`; NULL: nothing stops it */
 } SambaValueContext;
 
 /* One call. */
 typedef struct SambaSectionRun {
   SambaValueContext context;
-  const SambaSection *section;
+  const SambaSection *original; /* what the call names */
+  const SambaSection *section;  /* of the same meaning and the same units, with larger tokens */
   const SambaBinding *bindings; /* per formal */
   const uint64_t *argins;
   SambaIndexTraces *traces; /* NULL: not wanted */
@@ -48,7 +50,16 @@ typedef struct SambaSectionRun {
   SambaReadyList ready;
 } SambaSectionRun;
 
-/* A named fault: "FAULT: section 'S', load 'U' of layer 'L', firing N: ..." */
+/* How many firings of the original section one firing of the unit is. For a BUFFER: 1, its ports
+ * count for themselves. */
+uint64_t sambaUnitJoinedFirings(const SambaSectionRun *run, const SambaUnitRun *unit);
+/* The firing of the original section from whose token this element of the next token comes.
+ * port: of the section that runs; fired: how many of its tokens there were before. */
+uint64_t sambaOriginalFiring(const SambaSectionRun *run, const SambaUnitRun *unit,
+                             const SambaPort *port, uint64_t fired, uint64_t element);
+
+/* A named fault: "FAULT: section 'S', load 'U' of layer 'L', firing N: ..."; firing: of the
+ * original section. */
 SambaStatus sambaUnitFault(const SambaSectionRun *run, const SambaUnitRun *unit, uint64_t firing,
                            const char *fault, const char *format, ...)
     __attribute__((format(printf, 5, 6)));

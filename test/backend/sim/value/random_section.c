@@ -1,6 +1,8 @@
 /* Seeded random sections; see random_section.h. */
 #include "test/backend/sim/value/random_section.h"
 
+#include "test/backend/sim/value/random_passes.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -660,8 +662,14 @@ void randomSection(Builder *builder, RandomShape shape) {
   case RANDOM_SPREAD:
     randomSpread(builder);
     break;
-  default:
+  case RANDOM_INDEXED:
     randomIndexed(builder);
+    break;
+  default:
+    randomPasses(builder);
+    for (uint32_t i = 0; i < builder->section.symbol_count; ++i)
+      if (!builder->section.symbols[i].written)
+        fillSymbol(builder, i, 0);
     break;
   }
 }

@@ -11,6 +11,7 @@ typedef enum {
   RANDOM_WINDOW,      /* sliding windows with guards from a buffer, reduced or systolic */
   RANDOM_SPREAD,      /* split over copies, merged again; multicast */
   RANDOM_INDEXED,     /* gather and scatter */
+  RANDOM_PASSES,      /* products pass by pass, with operands sent again */
   RANDOM_SHAPES
 } RandomShape;
 

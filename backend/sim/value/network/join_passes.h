@@ -1,0 +1,23 @@
+/* Joins consecutive firings of the units of a section, so that the host computes larger tiles. */
+#ifndef SAMBA_BACKEND_SIM_VALUE_NETWORK_JOIN_PASSES_H
+#define SAMBA_BACKEND_SIM_VALUE_NETWORK_JOIN_PASSES_H
+
+#include "backend/section/section.h"
+
+/* How large joined firings and tokens may become. What is larger already stays as it is. */
+typedef struct SambaJoinLimits {
+  uint64_t macs;        /* of a firing of a systolic unit */
+  uint64_t points;      /* of a firing of another computing unit */
+  uint64_t token_bytes; /* of tokens that are copied; 4 bytes per element */
+} SambaJoinLimits;
+
+extern const SambaJoinLimits sambaJoinLimits; /* what suits the caches of a host */
+
+/* A section of the same meaning - every element gets the same value, in the same order of
+ * operations - with larger tokens where that is possible. Units, ports, streams and slots are the
+ * same ones; only chains, levels and token sizes differ. The section itself when nothing can be
+ * joined. Shares names, streams and programs with it. */
+const SambaSection *sambaJoinPasses(SambaArena *arena, const SambaSection *section,
+                                    const SambaJoinLimits *limits);
+
+#endif
