@@ -7,12 +7,14 @@
 
 #include "backend/section/access.h"
 #include "backend/sim/value/storage/pattern.h"
+#include "backend/sim/value/stream/compact_copy.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct BufferPort {
   SambaPattern *pattern;
+  SambaPattern *copied; /* read ports: of what is copied, if not of the token as it is */
   SambaOrigin origin;
   uint32_t *counters;
   uint64_t fired, firings, tokens_per_slot;
@@ -112,8 +114,13 @@ void sambaBufferPrepare(SambaSectionRun *run, SambaUnitRun *unit) {
   state->element_bytes = sambaStorageBytes(state->storage);
   for (uint32_t i = 0; i < config->input_count; ++i)
     preparePort(run, &config->inputs[i], &state->writes[i]);
-  for (uint32_t i = 0; i < config->output_count; ++i)
+  for (uint32_t i = 0; i < config->output_count; ++i) {
+    const SambaAccess *access = &config->outputs[i].access;
     preparePort(run, &config->outputs[i], &state->reads[i]);
+    if (access->guard_count && unit->outputs[i].layout.rank)
+      state->reads[i].copied =
+          sambaPatternCreate(&run->arena, sambaCompactAccess(&run->arena, access));
+  }
   if (!config->buffer.loop_carried) {
     state->covered = onePortCovers(config) || coversSlots(unit);
     if (!state->covered) /* writes are recorded and reads checked, element by element */
@@ -328,12 +335,13 @@ static SambaToken copyToken(SambaSectionRun *run, SambaUnitRun *unit, BufferPort
                             SambaBlock *const *slot, uint64_t iteration) {
   BufferState *state = unit->state;
   if (!sameCopy(port, iteration)) {
+    const SambaPattern *pattern = port->copied ? port->copied : port->pattern;
     SambaPool *pool = run->context.pool;
     sambaBlockRelease(pool, port->copy);
-    port->copy = sambaBlockCreate(pool, port->pattern->elements * state->element_bytes);
+    port->copy = sambaBlockCreate(pool, pattern->elements * state->element_bytes);
     uint64_t fill = sambaStorageBits(unit->unit->inputs[0].dtype, port->pattern->access->fill);
     Copy copy = {(*slot)->data, port->copy->data, state->element_bytes, state->storage, fill};
-    sambaStatusFree(sambaPatternRows(port->pattern, &port->origin, NULL, readRow, &copy));
+    sambaStatusFree(sambaPatternRows(pattern, &port->origin, NULL, readRow, &copy));
     port->copy_iteration = iteration;
     port->copy_origin.address = port->origin.address;
     if (port->pattern->access->guard_count)
@@ -355,7 +363,7 @@ static SambaStatus readToken(SambaSectionRun *run, SambaUnitRun *unit, uint32_t 
   if (state->written)
     SAMBA_RETURN_IF_ERROR(checkHoles(run, unit, index, iteration % config->buffer.slot_count));
   SambaPortRun *output = &unit->outputs[index];
-  bool view = output->layout.rank > 0 || port->pattern->dense;
+  bool view = !port->copied && (output->layout.rank > 0 || port->pattern->dense);
   SambaToken token = view ? (SambaToken){sambaBlockRetain(*slot), port->origin.address}
                           : copyToken(run, unit, port, slot, iteration);
   sambaPortPut(output, token);
@@ -423,7 +431,7 @@ bool sambaBufferViewLayout(SambaArena *arena, const SambaPort *port, SambaBlockL
   SambaPattern *pattern = sambaPatternCreate(arena, &port->access);
   *out_layout = (SambaBlockLayout){0};
   if (port->access.guard_count)
-    return false;
+    return sambaCompactLayout(arena, &port->access, out_layout);
   if (!pattern->dense)
     *out_layout = (SambaBlockLayout){pattern->rank, pattern->trips, pattern->strides};
   return true;

@@ -19,8 +19,8 @@ const SambaQueue *sambaBufferWaits(const SambaUnitRun *unit, bool output, uint32
 /* A port that still has tokens to take or send. */
 void sambaBufferFirstWaiting(const SambaUnitRun *unit, bool *out_output, uint32_t *out_port);
 
-/* The layout of what a read port sends when nothing is copied; false: its tokens are copied out and
- * dense. */
+/* How the elements of what a read port sends may lie: in the slot when nothing is copied, or, for
+ * guarded ports, in a copy without repeats. False: its tokens are copied out as they are. */
 bool sambaBufferViewLayout(SambaArena *arena, const SambaPort *port, SambaBlockLayout *out_layout);
 
 #endif

@@ -190,7 +190,73 @@ static void addCarried(Builder *builder, Passes *passes) {
   builderDestination(builder, builder->section.units[unit].outputs[0].streams[0], carried, 0);
 }
 
+/* A convolution over [y][x][channel] in a buffer, `pad` rows and columns around it being 0: one row
+ * of the result per tile, its pixels in passes. The windows are sent again per pass of columns. */
+static void addConvolution(Builder *builder) {
+  uint32_t kernel = upTo(3), step = upTo(2), channels = upTo(4), pixels = upTo(4);
+  uint32_t passes = upTo(3), column_passes = upTo(3), columns = upTo(5);
+  uint32_t pad = (uint32_t)(lrand48() % kernel), out = passes * pixels;
+  uint32_t size = (out - 1) * step + kernel > 2 * pad ? (out - 1) * step + kernel - 2 * pad : 1;
+  uint32_t flat = kernel * kernel * channels, width = columns * column_passes;
+  SambaDType dtype = chance(60) ? F : SAMBA_DTYPE_BF16;
+  int64_t s = step, c = channels, line = (int64_t)size * channels, n = width;
+
+  uint32_t image = size * size * channels;
+  uint32_t in = builderSymbol(builder, "in", dtype, image, false);
+  uint32_t buffer = builderBuffer(builder, dtype, 1, image);
+  SambaAccess all = builderAccess(1, 0, TRIPS(builder, image), STRIDES(builder, 1));
+  SambaAccess windows = builderAccess(
+      7, 3, TRIPS(builder, out, passes, column_passes, kernel, kernel, channels, pixels),
+      STRIDES(builder, s * line, s * c * pixels, 0, line, c, 1, s * c));
+  SambaGuard *guards = SAMBA_ARENA_ARRAY(&builder->arena, SambaGuard, 2);
+  guards[0] = (SambaGuard){-(int64_t)pad, size, STRIDES(builder, s, 0, 0, 1, 0, 0, 0)};
+  guards[1] = (SambaGuard){-(int64_t)pad, size, STRIDES(builder, 0, s * pixels, 0, 0, 1, 0, s)};
+  windows.base = -(int64_t)pad * (line + c);
+  windows.guards = guards, windows.guard_count = 2;
+  builderBufferWrite(builder, buffer, all);
+  builderBufferRead(builder, buffer, windows);
+
+  uint32_t weights = builderSymbol(builder, "w", dtype, (uint64_t)flat * width, false);
+  uint32_t kept = builderBuffer(builder, dtype, 1, (uint64_t)flat * width);
+  SambaAccess flat_weights = builderAccess(1, 0, TRIPS(builder, flat * width), STRIDES(builder, 1));
+  builderBufferWrite(builder, kept, flat_weights);
+  builderBufferRead(
+      builder, kept,
+      builderAccess(7, 3,
+                    TRIPS(builder, out, passes, column_passes, kernel, kernel, channels, columns),
+                    STRIDES(builder, 0, 0, columns, kernel * c * n, c * n, n, 1)));
+
+  uint32_t unit = builderCompute(
+      builder, 8, 3,
+      TRIPS(builder, out, passes, column_passes, kernel, kernel, channels, pixels, columns));
+  builder->section.units[unit].compute.program.systolic = true;
+  builder->section.units[unit].compute.program.reduce_mask = 7 << 3;
+  int64_t p = pixels, w = columns;
+  builderComputeInput(builder, unit, dtype, 3, flat * pixels,
+                      STRIDES(builder, 0, 0, 0, kernel * c * p, c * p, p, 1, 0));
+  builderComputeInput(builder, unit, dtype, 3, flat * columns,
+                      STRIDES(builder, 0, 0, 0, kernel * c * w, c * w, w, 0, 1));
+  builderComputeOutput(builder, unit, F, 3, pixels * columns,
+                       STRIDES(builder, 0, 0, 0, 0, 0, 0, w, 1),
+                       builderOp(builder, unit, SAMBA_LANE_MAC, F, 0, 1, 0, 0));
+
+  uint32_t result = builderSymbol(builder, "out", F, (uint64_t)out * out * width, true);
+  uint32_t store =
+      builderStore(builder, result,
+                   builderAccess(5, 3, TRIPS(builder, out, passes, column_passes, pixels, columns),
+                                 STRIDES(builder, out * n, p * n, w, n, 1)));
+  builderStream(builder, builderLoad(builder, in, all), 0, buffer, 0);
+  builderStream(builder, builderLoad(builder, weights, flat_weights), 0, kept, 0);
+  builderStream(builder, buffer, 0, unit, 0);
+  builderStream(builder, kept, 0, unit, 1);
+  builderStream(builder, unit, 0, store, 0);
+}
+
 void randomPasses(Builder *builder) {
+  if (chance(30)) {
+    addConvolution(builder);
+    return;
+  }
   Passes passes = {.tiles = upTo(3),
                    .row_passes = upTo(4),
                    .column_passes = upTo(4),
