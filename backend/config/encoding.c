@@ -210,6 +210,30 @@ static void fillStreams(SambaSection *section, const SambaFabric *fabric,
   }
 }
 
+/* One section, one encoding: all else that could differ has its fixed place in the records. On a
+ * mesh the switch entries are in order; on an ideal network, wires and lanes have their numbers. */
+static SambaStatus checkOneEncoding(const SambaSection *section, const SambaMachine *machine,
+                                    const SambaFabric *fabric, SambaArena *arena) {
+  for (uint32_t i = 1; i < fabric->entry_count; ++i)
+    if (sambaSwitchEntryCompare(&fabric->entries[i - 1], &fabric->entries[i]) >= 0)
+      return sambaStatusMake(SAMBA_INVALID,
+                             "switch entry %u is out of order, expected ascending entries", i);
+  if (machine->network != SAMBA_NETWORK_IDEAL)
+    return NULL;
+
+  SambaFabric expected;
+  SAMBA_RETURN_IF_ERROR(sambaFabricCollect(section, machine, arena, &expected));
+  for (uint32_t i = 0; i < fabric->end_count; ++i) {
+    const SambaFlowEnd *found = &fabric->ends[i], *wanted = &expected.ends[i];
+    if (found->lane != wanted->lane || found->flow != wanted->flow)
+      return sambaStatusMake(SAMBA_INVALID,
+                             "unit '%s' %s %u: lane %u and wire %u, expected lane %u and wire %u",
+                             section->units[found->unit].name, found->output ? "output" : "input",
+                             found->port, found->lane, found->flow, wanted->lane, wanted->flow);
+  }
+  return NULL;
+}
+
 static SambaStatus decode(const uint8_t *data, size_t size, const SambaMachine *machine,
                           SambaArena *arena, SambaSection *section) {
   SambaImage image = {0};
@@ -240,13 +264,7 @@ static SambaStatus decode(const uint8_t *data, size_t size, const SambaMachine *
   fillStreams(section, &fabric, recovered, arena);
   SAMBA_RETURN_IF_ERROR(sambaSectionCheck(section));
   SAMBA_RETURN_IF_ERROR(sambaSectionCheckMachine(section, machine));
-
-  /* One section, one encoding: all else that could differ has its fixed place in the records. */
-  for (uint32_t i = 1; i < image.entry_count; ++i)
-    if (sambaSwitchEntryCompare(&image.entries[i - 1], &image.entries[i]) >= 0)
-      return sambaStatusMake(SAMBA_INVALID,
-                             "switch entry %u is out of order, expected ascending entries", i);
-  return NULL;
+  return checkOneEncoding(section, machine, &fabric, arena);
 }
 
 SambaStatus sambaSectionDecode(const uint8_t *data, size_t size, const SambaMachine *machine,

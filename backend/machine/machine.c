@@ -3,6 +3,7 @@
 #include "backend/machine/machine.h"
 
 #include <stddef.h>
+#include <string.h>
 
 typedef struct ParameterRow {
   const char *name, *unit, *description;
@@ -27,6 +28,27 @@ const char *sambaParameterUnit(SambaParameter parameter) {
 
 const char *sambaParameterDescription(SambaParameter parameter) {
   return (unsigned)parameter < SAMBA_PARAMETER_COUNT ? parameters[parameter].description : "";
+}
+
+SambaStringRef sambaParameterWord(SambaParameter parameter, int64_t value) {
+  const char *words = sambaParameterUnit(parameter);
+  if (!strchr(words, '|'))
+    return (SambaStringRef){NULL, 0};
+  for (; value > 0 && words; --value) {
+    words = strchr(words, '|');
+    words += words != NULL;
+  }
+  return value || !words ? (SambaStringRef){NULL, 0} : (SambaStringRef){words, strcspn(words, "|")};
+}
+
+bool sambaParameterFromWord(SambaParameter parameter, SambaStringRef word, int64_t *out_value) {
+  SambaStringRef known;
+  for (int64_t value = 0; (known = sambaParameterWord(parameter, value)).size; ++value)
+    if (sambaStringRefEqual(known, word)) {
+      *out_value = value;
+      return true;
+    }
+  return false;
 }
 
 void sambaParameterNames(SambaText *out) {

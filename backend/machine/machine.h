@@ -52,6 +52,9 @@ typedef struct SambaMachine {
   SambaReason reasons[SAMBA_PARAMETER_COUNT];
 } SambaMachine;
 
+/* What joins units: the words of the parameter `network`. */
+enum { SAMBA_NETWORK_MESH, SAMBA_NETWORK_IDEAL };
+
 /* What a grid site holds. */
 typedef enum { SAMBA_SITE_PCU, SAMBA_SITE_PMU } SambaSiteKind;
 
@@ -61,6 +64,11 @@ void sambaParameterNames(SambaText *out);
 const char *sambaParameterName(SambaParameter parameter);
 const char *sambaParameterUnit(SambaParameter parameter);
 const char *sambaParameterDescription(SambaParameter parameter);
+/* A parameter whose unit is a list of words, as "mesh|ideal", has their places as its values. The
+ * word of a value; empty: it is a number. */
+SambaStringRef sambaParameterWord(SambaParameter parameter, int64_t value);
+/* The value that a word stands for; false: the parameter has no such word. */
+bool sambaParameterFromWord(SambaParameter parameter, SambaStringRef word, int64_t *out_value);
 SambaParameter
 sambaParameterFromName(SambaStringRef name); /* SAMBA_PARAMETER_COUNT when there is none */
 int64_t sambaMachineGet(const SambaMachine *machine, SambaParameter parameter);

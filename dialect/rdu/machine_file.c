@@ -129,9 +129,13 @@ void sambaMachinePrint(const SambaMachine *machine, SambaText *out) {
   for (int i = 0; i < SAMBA_PARAMETER_COUNT; ++i) {
     SambaParameter parameter = (SambaParameter)i;
     const SambaReason *reason = &machine->reasons[i];
-    sambaTextFormat(out, ",\n  // %s (%s)\n  %s = {value = %lld, ",
-                    sambaParameterDescription(parameter), sambaParameterUnit(parameter),
-                    sambaParameterName(parameter), (long long)sambaMachineGet(machine, parameter));
+    SambaStringRef word = sambaParameterWord(parameter, sambaMachineGet(machine, parameter));
+    sambaTextFormat(out, ",\n  // %s (%s)\n  %s = {value = ", sambaParameterDescription(parameter),
+                    sambaParameterUnit(parameter), sambaParameterName(parameter));
+    if (word.size)
+      sambaTextFormat(out, "\"%.*s\", ", SAMBA_STRING_ARGS(word));
+    else
+      sambaTextFormat(out, "%lld, ", (long long)sambaMachineGet(machine, parameter));
     sambaTextAppendC(out, sambaReasonKey(reason->kind));
     if (reason->text)
       sambaTextFormat(out, " = %s", sambaStringEscape(&arena, sambaStringRef(reason->text)).data);

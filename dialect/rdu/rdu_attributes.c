@@ -32,16 +32,43 @@ static bool readReason(MlirNamedAttribute part, SambaReason *out_reason) {
   return text.length > 0;
 }
 
+/* A value: a number, or one of the parameter's words. */
+static bool readValue(SambaParameter parameter, MlirAttribute value, int64_t *out_value) {
+  if (mlirAttributeIsNull(value))
+    return false;
+  if (mlirAttributeIsAString(value))
+    return sambaParameterFromWord(parameter, sambaFromMlir(mlirStringAttrGetValue(value)),
+                                  out_value);
+  if (!isInteger(value))
+    return false;
+  *out_value = mlirIntegerAttrGetValueInt(value);
+  return true;
+}
+
+static SambaStatus refuseParameter(SambaParameter parameter) {
+  const char *name = sambaParameterName(parameter);
+  if (sambaParameterWord(parameter, 0).size)
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "#rdu.machine: '%s' must be one of %s, as a string, alone or as the value of a dictionary",
+        name, sambaParameterUnit(parameter));
+  return sambaStatusMake(SAMBA_INVALID,
+                         "#rdu.machine: '%s' must be <integer>, {value = <integer>, assumed} "
+                         "or {value = <integer>, source = \"...\"}, where derived or analogy "
+                         "may stand for source",
+                         name);
+}
+
 /* {value = 4, source = "..."} with the key of any kind of reason, or 4 alone, which is assumed. */
-static SambaStatus readParameter(SambaStringRef name, MlirAttribute entry, int64_t *out_value,
+static SambaStatus readParameter(SambaParameter parameter, MlirAttribute entry, int64_t *out_value,
                                  SambaReason *out_reason) {
-  MlirAttribute value = isInteger(entry) ? entry : mlirAttributeGetNull();
-  int reasons = isInteger(entry);
-  bool known = isInteger(entry) || mlirAttributeIsADictionary(entry);
+  bool alone = !mlirAttributeIsADictionary(entry);
+  MlirAttribute value = alone ? entry : mlirAttributeGetNull();
+  int reasons = alone;
+  bool known = true;
 
   *out_reason = (SambaReason){SAMBA_REASON_ASSUMED, NULL};
-  for (intptr_t i = 0; known && !isInteger(entry) && i < mlirDictionaryAttrGetNumElements(entry);
-       ++i) {
+  for (intptr_t i = 0; known && !alone && i < mlirDictionaryAttrGetNumElements(entry); ++i) {
     MlirNamedAttribute part = mlirDictionaryAttrGetElement(entry, i);
     if (sambaStringRefEqualC(sambaFromMlir(mlirIdentifierStr(part.name)), "value")) {
       value = part.attribute;
@@ -51,14 +78,8 @@ static SambaStatus readParameter(SambaStringRef name, MlirAttribute entry, int64
     ++reasons;
   }
 
-  if (!known || !isInteger(value) || reasons != 1)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "#rdu.machine: '%.*s' must be <integer>, {value = <integer>, assumed} "
-                           "or {value = <integer>, source = \"...\"}, where derived or analogy "
-                           "may stand for source",
-                           SAMBA_STRING_ARGS(name));
-  *out_value = mlirIntegerAttrGetValueInt(value);
-  return NULL;
+  bool valid = known && reasons == 1 && readValue(parameter, value, out_value);
+  return valid ? NULL : refuseParameter(parameter);
 }
 
 /* A failure that ends with the names of what there is. */
@@ -97,7 +118,7 @@ static SambaStatus readParameters(MlirAttribute body, bool *seen, SambaMachine *
 
     int64_t value;
     SambaReason reason;
-    SAMBA_RETURN_IF_ERROR(readParameter(key, entry.attribute, &value, &reason));
+    SAMBA_RETURN_IF_ERROR(readParameter(parameter, entry.attribute, &value, &reason));
     sambaMachineSet(out_machine, parameter, value, reason);
     seen[parameter] = true;
   }
@@ -182,6 +203,13 @@ static bool isShipped(const SambaMachine *machine) {
   return shipped && firstDifference(machine, shipped) == SAMBA_PARAMETER_COUNT;
 }
 
+static MlirAttribute valueToAttribute(MlirContext context, SambaParameter parameter,
+                                      int64_t value) {
+  SambaStringRef word = sambaParameterWord(parameter, value);
+  return word.size ? mlirStringAttrGet(context, mlirStringRefCreate(word.data, word.size))
+                   : mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), value);
+}
+
 MlirAttribute sambaMachineToAttribute(MlirLocation location, const SambaMachine *machine) {
   MlirContext context = mlirLocationGetContext(location);
   MlirNamedAttribute entries[SAMBA_PARAMETER_COUNT];
@@ -189,8 +217,8 @@ MlirAttribute sambaMachineToAttribute(MlirLocation location, const SambaMachine 
 
   for (intptr_t i = 0; i < count; ++i) {
     const SambaReason *reason = &machine->reasons[i];
-    MlirAttribute value = mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64),
-                                             sambaMachineGet(machine, (SambaParameter)i));
+    MlirAttribute value =
+        valueToAttribute(context, (SambaParameter)i, sambaMachineGet(machine, (SambaParameter)i));
     MlirNamedAttribute parts[2] = {
         sambaNamedAttribute(context, "value", value),
         sambaNamedAttribute(

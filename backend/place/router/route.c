@@ -384,6 +384,8 @@ static SambaStatus routeKind(SambaSection *section, const SambaMachine *machine,
 
 SambaStatus sambaSectionRoute(SambaSection *section, const SambaMachine *machine) {
   SAMBA_RETURN_IF_ERROR(checkPlaced(section, machine));
+  if (machine->network == SAMBA_NETWORK_IDEAL)
+    return NULL;
   uint32_t routed = 0;
 
   for (uint32_t s = 0; s < section->stream_count; ++s)

@@ -31,7 +31,7 @@
  * reaches one unit several times, its hops there are in the order of the destinations. Errors,
  * SAMBA_EXHAUSTED: a unit's physical ports or a link cannot carry what is planned; names the link,
  * the capacity and the streams. SAMBA_INVALID: a unit without a place. On failure no stream has
- * changed. */
+ * changed. On an ideal network no stream has a route, and nothing is done. */
 SambaStatus sambaSectionRoute(SambaSection *section, const SambaMachine *machine);
 
 #endif

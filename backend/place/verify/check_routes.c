@@ -192,7 +192,9 @@ static SambaStatus checkRoutes(const SambaSection *asked, const SambaMachine *ma
   for (uint32_t i = 0; i < count; ++i)
     SAMBA_RETURN_IF_ERROR(
         compareStream(asked, &found[i], end_streams[found[i].source_end], end_streams));
-  return checkCapacity(asked, machine, &fabric, end_streams, arena);
+  return machine->network == SAMBA_NETWORK_IDEAL
+             ? NULL /* no two streams share anything */
+             : checkCapacity(asked, machine, &fabric, end_streams, arena);
 }
 
 SambaStatus sambaSectionCheckRoutes(const SambaSection *asked, const SambaMachine *machine) {

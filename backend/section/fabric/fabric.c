@@ -211,6 +211,73 @@ static SambaStatus collectPort(const SambaSection *section, const SambaMachine *
   return NULL;
 }
 
+/*===-- Ideal networks ------------------------------------------------------------------------===*/
+
+/* The number of each stream's wire: streams of a kind in the order of the output ends. */
+static SambaStatus numberWires(const SambaSection *section, uint32_t *wires) {
+  uint32_t counts[SAMBA_STREAM_CONTROL + 1] = {0};
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    for (uint32_t p = 0; p < section->units[u].output_count; ++p) {
+      const SambaPort *port = &section->units[u].outputs[p];
+      for (uint32_t i = 0; i < port->stream_count; ++i)
+        wires[port->streams[i]] = counts[section->streams[port->streams[i]].kind]++;
+    }
+
+  for (int kind = 0; kind <= SAMBA_STREAM_CONTROL; ++kind)
+    if (counts[kind] > SAMBA_IDEAL_WIRES)
+      return sambaStatusMake(
+          SAMBA_EXHAUSTED, "has %u %s streams, but an ideal network has wires for %d of a kind",
+          counts[kind], sambaStreamKindName((SambaStreamKind)kind), SAMBA_IDEAL_WIRES);
+  return NULL;
+}
+
+/* The ends of one side of a unit. Every port has a lane of its own. */
+static SambaStatus collectSide(const SambaSection *section, const SambaMachine *machine,
+                               uint32_t unit, bool output, const uint32_t *wires,
+                               SambaFabric *fabric) {
+  const SambaUnit *u = &section->units[unit];
+  const SambaPort *ports = output ? u->outputs : u->inputs;
+  uint32_t count = output ? u->output_count : u->input_count;
+  uint32_t lanes[SAMBA_STREAM_CONTROL + 1] = {0};
+
+  for (uint32_t p = 0; p < count; ++p) {
+    if (!ports[p].stream_count)
+      continue;
+    SambaStreamKind kind = section->streams[ports[p].streams[0]].kind;
+    uint32_t lane = lanes[kind]++;
+    if (lane >= sambaUnitLanes(machine, kind, output))
+      return sambaStatusMake(
+          SAMBA_EXHAUSTED, "unit '%s' has more than %u %s %s, which is what a unit of %s has",
+          u->name, sambaUnitLanes(machine, kind, output), sambaStreamKindName(kind),
+          output ? "outputs" : "inputs", machine->name);
+    for (uint32_t i = 0; i < ports[p].stream_count; ++i)
+      fabric->ends[fabric->end_count++] = (SambaFlowEnd){
+          unit, p, output, kind, (uint8_t)lane, (uint16_t)wires[ports[p].streams[i]]};
+  }
+
+  return NULL;
+}
+
+static SambaStatus collectWires(const SambaSection *section, const SambaMachine *machine,
+                                SambaArena *arena, SambaFabric *fabric) {
+  for (uint32_t s = 0; s < section->stream_count; ++s)
+    if (section->streams[s].hop_count)
+      return sambaStatusMake(
+          SAMBA_INVALID,
+          "stream %u from unit '%s' output %u has hops, but the network of %s is "
+          "ideal: leave its route out",
+          s, section->units[section->streams[s].source.unit].name, section->streams[s].source.port,
+          machine->name);
+  uint32_t *wires = SAMBA_ARENA_ARRAY(arena, uint32_t, section->stream_count);
+  SAMBA_RETURN_IF_ERROR(numberWires(section, wires));
+
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    SAMBA_RETURN_IF_ERROR(collectSide(section, machine, u, false, wires, fabric));
+    SAMBA_RETURN_IF_ERROR(collectSide(section, machine, u, true, wires, fabric));
+  }
+  return NULL;
+}
+
 SambaStatus sambaFabricCollect(const SambaSection *section, const SambaMachine *machine,
                                SambaArena *arena, SambaFabric *out_fabric) {
   size_t ends = 0, entries = 0;
@@ -226,6 +293,8 @@ SambaStatus sambaFabricCollect(const SambaSection *section, const SambaMachine *
     entries += section->streams[s].hop_count;
   *out_fabric = (SambaFabric){0, 0, SAMBA_ARENA_ARRAY(arena, SambaFlowEnd, ends),
                               SAMBA_ARENA_ARRAY(arena, SambaSwitchEntry, entries)};
+  if (machine->network == SAMBA_NETWORK_IDEAL)
+    return collectWires(section, machine, arena, out_fabric);
 
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     for (uint32_t p = 0; p < section->units[u].input_count; ++p)

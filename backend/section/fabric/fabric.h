@@ -37,6 +37,12 @@ typedef struct SambaFabric {
   SambaSwitchEntry *entries;
 } SambaFabric;
 
+/* On an ideal network there are no switches: every stream is a wire of its own, from one port to
+ * all that take it. The flow id at a port is then the number of its wire, counted for each kind of
+ * stream in the order of the output ends, and the lane is the port's number among the ports of that
+ * kind on its side of the unit. */
+enum { SAMBA_IDEAL_WIRES = 4096 }; /* of each kind: what the field of a flow id can number */
+
 /* How many physical lanes of a kind a unit (or AG) has on its input or output side. */
 uint32_t sambaUnitLanes(const SambaMachine *machine, SambaStreamKind kind, bool output);
 /* How many lanes of a kind a switch port has in each direction (N, E, S, W). */
@@ -55,9 +61,9 @@ int sambaSwitchEntryCompare(const SambaSwitchEntry *a, const SambaSwitchEntry *b
 SambaStatus sambaPlacementCheck(const SambaMachine *machine, const SambaUnit *units,
                                 uint32_t unit_count);
 
-/* Takes the network's bits out of a placed and routed section; an error names what is not placed or
- * routed. Of several destinations at one unit, the i-th in the stream's list gets the i-th hop (in
- * hop order) that ends at that unit. */
+/* Takes the network's bits out of a placed and, on a mesh, routed section; an error names what is
+ * not placed or routed. Of several destinations at one unit, the i-th in the stream's list gets the
+ * i-th hop (in hop order) that ends at that unit. */
 SambaStatus sambaFabricCollect(const SambaSection *section, const SambaMachine *machine,
                                SambaArena *arena, SambaFabric *out_fabric);
 

@@ -95,14 +95,15 @@ static int compareEntries(const void *a, const void *b) { return sambaSwitchEntr
 
 static SambaStatus checkEnd(const Recovery *recovery, const SambaFlowEnd *end) {
   uint32_t lanes = sambaUnitLanes(recovery->machine, end->kind, end->output);
-  if (end->lane < lanes && end->flow < recovery->machine->flows_per_lane)
+  bool ideal = recovery->machine->network == SAMBA_NETWORK_IDEAL;
+  int64_t flows = ideal ? SAMBA_IDEAL_WIRES : recovery->machine->flows_per_lane;
+  if (end->lane < lanes && end->flow < flows)
     return NULL;
   return sambaStatusMake(
       SAMBA_INVALID,
       "unit '%s' %s %u: %s lane %u flow %u does not exist: a unit has %u such lanes of %lld flows",
       recovery->units[end->unit].name, end->output ? "output" : "input", end->port,
-      sambaStreamKindName(end->kind), end->lane, end->flow, lanes,
-      (long long)recovery->machine->flows_per_lane);
+      sambaStreamKindName(end->kind), end->lane, end->flow, lanes, (long long)flows);
 }
 
 /* Sorts the ends, refuses two on one lane and flow, keeps the inputs for look-up. */
@@ -288,9 +289,93 @@ static SambaStatus followEnd(Recovery *recovery, uint32_t stream, uint32_t end_i
   return NULL;
 }
 
+/*===-- Ideal networks ------------------------------------------------------------------------===*/
+
+static int compareWires(const void *a, const void *b) {
+  const KeyedEnd *x = a, *y = b;
+  if (x->key != y->key)
+    return x->key < y->key ? -1 : 1;
+  return (x->end > y->end) - (x->end < y->end);
+}
+
+/* The ends of one wire, the output first: one output, and inputs that take it. */
+static SambaStatus joinWire(const Recovery *recovery, const KeyedEnd *keyed, uint32_t count,
+                            SambaRecoveredStream *out) {
+  const SambaFlowEnd *ends = recovery->fabric->ends;
+  const SambaFlowEnd *first = &ends[keyed[0].end];
+  const char *kind = sambaStreamKindName(first->kind);
+
+  if (!first->output)
+    return sambaStatusMake(SAMBA_INVALID, "unit '%s' input %u: nothing feeds %s wire %u",
+                           recovery->units[first->unit].name, first->port, kind, first->flow);
+  if (count == 1)
+    return sambaStatusMake(SAMBA_INVALID, "unit '%s' output %u: nothing takes %s wire %u",
+                           recovery->units[first->unit].name, first->port, kind, first->flow);
+  *out = (SambaRecoveredStream){
+      .kind = first->kind,
+      .source = {first->unit, first->port},
+      .source_end = keyed[0].end,
+      .destination_count = count - 1,
+      .destinations = SAMBA_ARENA_ARRAY(recovery->arena, SambaEndpoint, count - 1),
+      .destination_ends = SAMBA_ARENA_ARRAY(recovery->arena, uint32_t, count - 1)};
+
+  for (uint32_t i = 1; i < count; ++i) {
+    const SambaFlowEnd *end = &ends[keyed[i].end];
+    if (end->output)
+      return sambaStatusMake(SAMBA_INVALID, "units '%s' and '%s' both drive %s wire %u",
+                             recovery->units[first->unit].name, recovery->units[end->unit].name,
+                             kind, first->flow);
+    out->destinations[i - 1] = (SambaEndpoint){end->unit, end->port};
+    out->destination_ends[i - 1] = keyed[i].end;
+  }
+
+  return NULL;
+}
+
+static int compareSources(const void *a, const void *b) {
+  const SambaRecoveredStream *x = a, *y = b;
+  return (x->source_end > y->source_end) - (x->source_end < y->source_end);
+}
+
+/* An ideal network: ends that name one wire are joined. */
+static SambaStatus recoverWires(const Recovery *recovery, SambaRecoveredStream **out_streams,
+                                uint32_t *out_count) {
+  const SambaFabric *fabric = recovery->fabric;
+  KeyedEnd *keyed = SAMBA_ARENA_ARRAY(recovery->arena, KeyedEnd, fabric->end_count);
+  uint32_t outputs = 0, streams = 0;
+
+  if (fabric->entry_count)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "%u switch entries, but the network of %s is ideal: it has no switches",
+                           fabric->entry_count, recovery->machine->name);
+  for (uint32_t i = 0; i < fabric->end_count; ++i) {
+    const SambaFlowEnd *end = &fabric->ends[i];
+    SAMBA_RETURN_IF_ERROR(checkEnd(recovery, end));
+    keyed[i] = (KeyedEnd){
+        (uint64_t)end->kind << 32 | (uint64_t)end->flow << 1 | (uint64_t)!end->output, i};
+    outputs += end->output;
+  }
+
+  if (fabric->end_count)
+    qsort(keyed, fabric->end_count, sizeof *keyed, compareWires);
+  *out_streams = SAMBA_ARENA_ARRAY(recovery->arena, SambaRecoveredStream, outputs);
+  for (uint32_t i = 0, j; i < fabric->end_count; i = j) {
+    for (j = i + 1; j < fabric->end_count && keyed[j].key >> 1 == keyed[i].key >> 1; ++j) {
+    }
+    SAMBA_RETURN_IF_ERROR(joinWire(recovery, &keyed[i], j - i, &(*out_streams)[streams++]));
+  }
+
+  if (streams)
+    qsort(*out_streams, streams, sizeof **out_streams, compareSources);
+  *out_count = streams;
+  return NULL;
+}
+
 static SambaStatus recover(Recovery *recovery, uint32_t unit_count,
                            SambaRecoveredStream **out_streams, uint32_t *out_count) {
   const SambaFabric *fabric = recovery->fabric;
+  if (recovery->machine->network == SAMBA_NETWORK_IDEAL)
+    return recoverWires(recovery, out_streams, out_count);
   for (uint32_t i = 0; i < fabric->entry_count; ++i)
     SAMBA_RETURN_IF_ERROR(checkEntry(recovery, &fabric->entries[i]));
   recovery->site_units = SAMBA_ARENA_ARRAY(recovery->arena, uint32_t,

@@ -6,6 +6,7 @@
 
 #include "backend/section/fabric/fabric.h"
 
+/* On an ideal network there is nothing to follow: a stream is the ends that name one wire. */
 typedef struct SambaRecoveredStream {
   SambaStreamKind kind;
   SambaEndpoint source;

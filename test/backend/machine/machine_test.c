@@ -77,7 +77,7 @@ static void sourcesAreNamedOrAssumed(void **state) {
   SambaText reasons = {0};
   sambaMachineReasons(find("tiny"), &reasons);
   assert_string_equal(sambaTextGet(&reasons),
-                      "0 parameters sourced, 0 derived, 0 by analogy, 74 assumed");
+                      "0 parameters sourced, 0 derived, 0 by analogy, 75 assumed");
   sambaTextFree(&reasons);
 }
 
@@ -181,6 +181,14 @@ static void parametersHaveNames(void **state) {
     sambaMachineSet(&m, parameter, 1000 + i, (SambaReason){SAMBA_REASON_SOURCED, "a book"});
   }
 
+  int64_t value;
+  SambaParameter network = SAMBA_PARAMETER_network;
+  assert_true(sambaParameterFromWord(network, sambaStringRef("ideal"), &value));
+  assert_int_equal(value, SAMBA_NETWORK_IDEAL);
+  assert_false(sambaParameterFromWord(network, sambaStringRef("ide"), &value));
+  assert_true(sambaStringRefEqualC(sambaParameterWord(network, SAMBA_NETWORK_MESH), "mesh"));
+  assert_int_equal(sambaParameterWord(network, 2).size, 0);
+  assert_int_equal(sambaParameterWord(SAMBA_PARAMETER_clock_hz, 0).size, 0);
   assert_int_equal(m.clock_hz, 1000);
   assert_int_equal(m.reserve_links_percent, 1000 + SAMBA_PARAMETER_COUNT - 1);
   assert_int_equal(sambaMachineGet(&m, SAMBA_PARAMETER_grid_rows),

@@ -46,6 +46,11 @@ module attributes {rdu.machine = #rdu.machine<"mine", clock_hz = {value = 120000
 
 // -----
 
+// expected-error@below {{#rdu.machine: 'network' must be one of mesh|ideal, as a string, alone or as the value of a dictionary}}
+module attributes {rdu.machine = #rdu.machine<"mine", base = "tiny", network = {value = "crossbar", assumed}>} {}
+
+// -----
+
 // expected-error@below {{#rdu.machine: base must be the name of a shipped machine}}
 module attributes {rdu.machine = #rdu.machine<"mine", base = 40>} {}
 
