@@ -113,6 +113,15 @@ def CheckPassValues : Pass<"samba-check-values", "::mlir::ModuleOp"> {
     Option<"rtol", "rtol", "std::string", "\"1e-3\"", "relative tolerance">,
     Option<"atol", "atol", "std::string", "\"1e-5\"", "absolute tolerance">];
 }
+def RduSetMachine : Pass<"rdu-set-machine", "::mlir::ModuleOp"> {
+  let summary = "Give sections of units that name no machine the target";
+  let description = [{
+    Sections written by hand may leave their machine out, so that one file serves several machines.
+    A section that names one keeps it.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"sn40l\"",
+                        "a shipped machine or a machine file">];
+}
 def RduSplitPrograms : Pass<"rdu-split-programs", "::samba::rdu::SectionOp"> {
   let summary = "Split programs that are longer than a compute unit's stages or registers";
 }

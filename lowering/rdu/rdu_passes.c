@@ -5,10 +5,13 @@
 #include "backend/section/stream_numbers.h"
 #include "backend/split/split_programs.h"
 #include "dialect/bridge/bridge.h"
+#include "dialect/bridge/build_operation.h"
 #include "dialect/rdu/decisions.h"
+#include "dialect/rdu/machine_file.h"
 #include "dialect/rdu/rdu.h"
 #include "dialect/rdu/section/known_section.h"
 #include "dialect/rdu/section/section_io.h"
+#include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
 #include "lowering/passes.h"
 
@@ -55,6 +58,22 @@ static bool runOnSection(MlirOperation operation, const Step *step) {
   if (status && sambaStatusGetCode(status) == SAMBA_EXHAUSTED)
     sambaMarkFailedSection(operation); /* another mapping may do */
   return !status || sambaEmitOpStatus(operation, status);
+}
+
+bool sambaRduSetMachine(MlirOperation module, const char *target) {
+  SambaMachine machine;
+  MlirAttribute attribute;
+  SambaStatus status =
+      sambaTargetMachine(mlirOperationGetLocation(module), target, &machine, &attribute);
+  if (status)
+    return sambaEmitOpStatus(module, sambaStatusAnnotate(status, "target"));
+
+  MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
+  for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
+    if (sambaOperationIs(operation, "rdu.section") &&
+        mlirAttributeIsNull(sambaOperationAttribute(operation, "machine")))
+      mlirOperationSetAttributeByName(operation, sambaMlirString("machine"), attribute);
+  return true;
 }
 
 static uint32_t countUnits(const SambaSection *section) { return section->unit_count; }
