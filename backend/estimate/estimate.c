@@ -3,6 +3,7 @@
 
 #include "backend/estimate/unit_cycles.h"
 #include "backend/section/access.h"
+#include "backend/section/width.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -120,7 +121,7 @@ static bool arrayFiring(const SambaUnit *unit, SambaArrayFiring *out_firing) {
 
 static SambaSimdFiring simdFiring(const SambaUnit *unit) {
   const SambaCompute *compute = &unit->compute;
-  SambaSimdFiring firing = {.rows = 1, .innermost = 1};
+  SambaSimdFiring firing = {.rows = 1, .innermost = 1, .lanes = unit->lanes};
   sambaSimdFiringProgram(&firing, compute->program.ops, compute->program.op_count);
   for (uint32_t i = 0; i < unit->input_count; ++i)
     sambaSimdFiringPort(&firing, unit->inputs[i].dtype);
@@ -166,16 +167,17 @@ static double unitBusyCycles(const SambaUnit *unit, const SambaMachine *machine)
     most = bytes > most ? bytes : most;
   }
 
+  double width = (double)sambaUnitVectorBytes(unit, machine);
   switch (unit->kind) {
   case SAMBA_UNIT_LOAD:
-    return most / sambaMachineAgBytesPerCycle(machine);
+    return most / fmin(sambaMachineAgBytesPerCycle(machine), width);
   case SAMBA_UNIT_STORE:
-    return most / (double)machine->ag_bytes;
+    return most / fmin((double)machine->ag_bytes, width);
   case SAMBA_UNIT_BUFFER:
-    return (in > out ? in : out) / (double)machine->pmu_port_bytes;
+    return (in > out ? in : out) / fmin((double)machine->pmu_port_bytes, width);
   default: {
     double work = (double)sambaUnitFirings(unit) * computeCycles(unit, machine);
-    double moves = most / (double)machine->vector_bytes;
+    double moves = most / width;
     return work > moves ? work : moves;
   }
   }

@@ -40,9 +40,10 @@ void sambaSimdFiringPort(SambaSimdFiring *firing, SambaDType dtype) {
 }
 
 int64_t sambaSimdLanes(const SambaMachine *machine, const SambaSimdFiring *firing) {
+  int64_t lanes = firing->lanes ? firing->lanes : machine->simd_lanes;
   if (firing->wide)
-    return larger(1, machine->simd_lanes / 2);
-  return firing->moves_only ? 2 * machine->simd_lanes : machine->simd_lanes;
+    return larger(1, lanes / 2);
+  return firing->moves_only ? 2 * lanes : lanes;
 }
 
 double sambaSimdCycles(const SambaMachine *machine, const SambaSimdFiring *firing) {

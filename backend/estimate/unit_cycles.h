@@ -33,6 +33,7 @@ double sambaArrayCycles(const SambaMachine *machine, const SambaArrayFiring *fir
 
 /* A firing of a SIMD program: `rows` times the lanes walk `innermost` points. */
 typedef struct SambaSimdFiring {
+  int64_t lanes; /* in use, 0: all */
   int64_t rows, innermost;
   uint32_t stages;          /* that the program takes of its PCU */
   uint32_t transcendentals; /* operations of the tail */

@@ -35,6 +35,7 @@ typedef enum {
   SAMBA_UNIT_BUFFER,
   SAMBA_UNIT_COMPUTE
 } SambaUnitKind;
+enum { SAMBA_MAX_LANES = 256 }; /* that a unit may say it uses */
 typedef enum { SAMBA_STREAM_VECTOR, SAMBA_STREAM_SCALAR, SAMBA_STREAM_CONTROL } SambaStreamKind;
 
 /* One affine guard ("address predication"): an element is enabled while 0 <= constant +
@@ -162,7 +163,8 @@ typedef struct SambaUnit {
   SambaUnitKind kind; /* says which member of the union is valid */
   const char *name;   /* deterministic, unique in the section */
   const char *layer;  /* the user's layer this unit works for ("" when none) */
-  int32_t x, y;       /* grid site of a BUFFER or COMPUTE, -1 before placement */
+  uint32_t lanes; /* SIMD lanes in use, 0: all; a vector at its ports has so many words (width.h) */
+  int32_t x, y;   /* grid site of a BUFFER or COMPUTE, -1 before placement */
   uint32_t input_count, output_count;
   SambaPort *inputs, *outputs;
   union {

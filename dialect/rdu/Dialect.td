@@ -23,6 +23,10 @@ def Rdu_Dialect : Dialect {
     (slots of a buffer), `loops` (tokens) and `tile` (elements of a token), and `base`, `strides`
     (one per counter), `guards`, `fill`, `replay` and `index`. Ports of a compute unit have `level`,
     `strides` and `offset`.
+
+    Every unit may have `lanes`: how many of the machine's SIMD lanes it uses (default: all). A
+    vector at its ports has one 4-byte word per lane; a stream is as wide as the narrowest of its
+    ends.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
@@ -123,7 +127,8 @@ class Rdu_Unit<string mnemonic, list<Trait> traits = []>
   let extraClassDefinition = !strconcat(sambaVerify, rduUnitAssembly);
   dag placed = (ins OptionalAttr<StrAttr>:$name, OptionalAttr<StrAttr>:$layer,
                 OptionalAttr<ArrayAttr>:$inputs, OptionalAttr<ArrayAttr>:$outputs,
-                OptionalAttr<DenseI64ArrayAttr>:$site, OptionalAttr<I64Attr>:$ag);
+                OptionalAttr<DenseI64ArrayAttr>:$site, OptionalAttr<I64Attr>:$ag,
+                OptionalAttr<I64Attr>:$lanes);
 }
 
 def Rdu_LoadOp : Rdu_Unit<"load"> {

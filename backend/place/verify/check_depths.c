@@ -14,6 +14,7 @@
 #include "backend/section/access.h"
 #include "backend/section/check/section_check.h"
 #include "backend/section/pace.h"
+#include "backend/section/width.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -120,7 +121,8 @@ static void measureStream(Depths *depths, uint32_t s, SambaArena *arena) {
   const SambaStream *stream = &depths->section->streams[s];
   const SambaPort *port = &depths->section->units[stream->source.unit].outputs[stream->source.port];
   uint64_t bytes = sambaPaceMultiply(port->token_elements, sambaDTypeBytes(port->dtype));
-  uint64_t vectors = divideUp(bytes, (uint64_t)depths->machine->vector_bytes);
+  uint64_t vectors =
+      divideUp(bytes, sambaStreamVectorBytes(depths->section, stream, depths->machine));
   uint32_t *length = SAMBA_ARENA_ARRAY(arena, uint32_t, stream->hop_count);
 
   for (uint32_t h = 0, from = 0; h < stream->hop_count; ++h) {
@@ -146,7 +148,7 @@ static void measureStream(Depths *depths, uint32_t s, SambaArena *arena) {
   for (uint32_t e = 0; e < stream->destination_count; ++e) {
     const SambaUnit *unit = &depths->section->units[stream->destinations[e].unit];
     bool is_ag = sambaUnitIsAddressGenerator(unit);
-    uint32_t hops = 0;
+    uint32_t hops = depths->machine->network == SAMBA_NETWORK_IDEAL; /* a wire is one hop */
     for (uint32_t h = 0; h < stream->hop_count; ++h) {
       const SambaHop *hop = &stream->hops[h];
       bool here =

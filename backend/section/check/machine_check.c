@@ -84,7 +84,19 @@ static SambaStatus checkPorts(const SambaMachine *machine, const SambaUnit *unit
   return NULL;
 }
 
+/* Lanes fold by halves, so that a part of them is a power of two, too. */
+static SambaStatus checkLanes(const SambaMachine *machine, const SambaUnit *unit) {
+  bool power_of_two = (unit->lanes & (unit->lanes - 1)) == 0;
+  if (power_of_two && unit->lanes <= machine->simd_lanes)
+    return NULL;
+  return sambaStatusMake(SAMBA_EXHAUSTED,
+                         "lanes is %u, expected a power of two up to the %lld lanes of %s, or none "
+                         "for all of them",
+                         unit->lanes, (long long)machine->simd_lanes, machine->name);
+}
+
 static SambaStatus checkUnit(const SambaMachine *machine, const SambaUnit *unit) {
+  SAMBA_RETURN_IF_ERROR(checkLanes(machine, unit));
   if (unit->kind == SAMBA_UNIT_COMPUTE) {
     SAMBA_RETURN_IF_ERROR(checkCounters(machine, unit->compute.counter_count));
     return sambaStatusNote(checkProgram(machine, unit), "split the program over a chain of units");

@@ -202,6 +202,8 @@ static void addUnitAttributes(Entries *entries, const SambaUnit *unit) {
   addText(entries, "name", unit->name);
   if (unit->layer && unit->layer[0])
     addText(entries, "layer", unit->layer);
+  if (unit->lanes)
+    addInteger(entries, "lanes", unit->lanes);
   if (unit->kind == SAMBA_UNIT_BUFFER) {
     addInteger(entries, "depth", unit->buffer.slot_count);
     addInteger(entries, "slot_elements", (int64_t)unit->buffer.slot_elements);

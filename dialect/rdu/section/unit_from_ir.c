@@ -406,6 +406,10 @@ SambaStatus sambaUnitFromIr(MlirOperation op, SambaArena *arena, SambaUnit *unit
     unit->layer = sambaTextOf(arena, layer);
   bool memory = sambaUnitIsAddressGenerator(unit);
   SAMBA_RETURN_IF_ERROR(readPlacement(op, unit));
+  int64_t lanes = 0;
+  SAMBA_RETURN_IF_ERROR(sambaI64FromIr(op, "lanes", 1, SAMBA_MAX_LANES, &lanes));
+  unit->lanes = (uint32_t)lanes;
+
   if (unit->kind == SAMBA_UNIT_BUFFER)
     SAMBA_RETURN_IF_ERROR(readBuffer(op, &unit->buffer));
 

@@ -124,6 +124,7 @@ static void assertSameSection(const SambaSection *a, const SambaSection *b) {
     assert_int_equal(x->kind, y->kind);
     assert_int_equal(x->x, y->x);
     assert_int_equal(x->y, y->y);
+    assert_int_equal(x->lanes, y->lanes);
     assertSameKindFields(x, y);
     assert_int_equal(x->input_count, y->input_count);
     assert_int_equal(x->output_count, y->output_count);
@@ -158,10 +159,25 @@ typedef struct Sample {
   SambaByteBuffer bytes;
 } Sample;
 
-static void encodeSample(Sample *sample, bool gather) {
+enum { gatherSample = 1, idealSample = 2, sampleCount = 4 };
+
+/* The section and the machine with a network that is ideal: nothing is routed. */
+static void makeIdeal(Sample *sample) {
+  SambaMachine *machine = sambaArenaCopy(&sample->arena, sample->machine, sizeof *sample->machine);
+  machine->network = SAMBA_NETWORK_IDEAL;
+  sample->machine = machine;
+  for (uint32_t s = 0; s < sample->section->stream_count; ++s)
+    sample->section->streams[s].hop_count = 0;
+}
+
+static void encodeSample(Sample *sample, int which) {
+  bool gather = which & gatherSample;
   *sample = (Sample){0};
   sample->section = gather ? sampleGather(&sample->arena) : sampleMatmul(&sample->arena);
   sample->machine = gather ? sampleLargeMachine() : sampleMachine();
+  if (which & idealSample)
+    makeIdeal(sample);
+  sample->section->units[0].lanes = 8;
   assertOk(sambaSectionEncode(sample->section, sample->machine, &sample->bytes));
 }
 
@@ -172,16 +188,16 @@ static void freeSample(Sample *sample) {
 
 static void roundTrips(void **state) {
   (void)state;
-  for (int gather = 0; gather < 2; ++gather) {
+  for (int which = 0; which < sampleCount; ++which) {
     Sample sample;
-    encodeSample(&sample, gather);
+    encodeSample(&sample, which);
     assert_int_equal(sample.bytes.size % 8, 0);
     SambaSection *decoded;
     assertOk(sambaSectionDecode(sample.bytes.data, sample.bytes.size, sample.machine, &sample.arena,
                                 &decoded));
     assertSameSection(sample.section, decoded);
     assert_string_equal(decoded->units[0].name, "load0");
-    assert_string_equal(decoded->units[2].name, gather ? "compute2" : "buffer2");
+    assert_string_equal(decoded->units[2].name, which & gatherSample ? "compute2" : "buffer2");
     SambaByteBuffer again = {0};
     assertOk(sambaSectionEncode(decoded, sample.machine, &again));
     assert_int_equal(again.size, sample.bytes.size);
@@ -194,7 +210,7 @@ static void roundTrips(void **state) {
 static void namesAndRatesComeBack(void **state) {
   (void)state;
   Sample sample;
-  encodeSample(&sample, false);
+  encodeSample(&sample, 0);
   SambaSection *decoded;
 
   assertOk(sambaSectionDecode(sample.bytes.data, sample.bytes.size, sample.machine, &sample.arena,
@@ -247,9 +263,9 @@ static void decodeDamaged(const uint8_t *data, size_t size, const SambaMachine *
 
 static void damageIsRefusedOrHonest(void **state) {
   (void)state;
-  for (int gather = 0; gather < 2; ++gather) {
+  for (int which = 0; which < sampleCount; ++which) {
     Sample sample;
-    encodeSample(&sample, gather);
+    encodeSample(&sample, which);
     for (size_t bit = 0; bit < sample.bytes.size * 8; ++bit) {
       sample.bytes.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
       decodeDamaged(sample.bytes.data, sample.bytes.size, sample.machine);
@@ -279,7 +295,7 @@ static void damageIsRefusedOrHonest(void **state) {
 static void decoderNamesWhatIsWrong(void **state) {
   (void)state;
   Sample sample;
-  encodeSample(&sample, false);
+  encodeSample(&sample, 0);
   SambaSection *section;
   uint8_t *data = sample.bytes.data;
 #define DECODE(size) sambaSectionDecode(data, size, sample.machine, &sample.arena, &section)
@@ -311,6 +327,46 @@ static void decoderNamesWhatIsWrong(void **state) {
   }
 
   assertFails(DECODE(sample.bytes.size - 8), "is out of order, expected ascending entries");
+  freeSample(&sample);
+}
+
+static void idealNetworksHaveNoRoutes(void **state) {
+  (void)state;
+  Sample sample;
+  encodeSample(&sample, 0);
+  makeIdeal(&sample);
+  SambaSection *section;
+  SambaByteBuffer out = {0};
+
+  /* What was routed for the mesh. */
+  assertFails(sambaSectionDecode(sample.bytes.data, sample.bytes.size, sample.machine,
+                                 &sample.arena, &section),
+              "switch entries, but the network of tiny is ideal: it has no switches");
+  sample.section->streams[1].hop_count = 1;
+  assertFails(sambaSectionEncode(sample.section, sample.machine, &out),
+              "stream 1 from unit 'bt' output 0 has hops, but the network of tiny is ideal: leave "
+              "its route out");
+  sample.section->streams[1].hop_count = 0;
+
+  /* The numbers of lanes and wires follow from the rest. */
+  assertOk(sambaSectionEncode(sample.section, sample.machine, &out));
+  int renumbered = 0;
+  for (size_t bit = 0; bit < out.size * 8; ++bit) {
+    out.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    SambaStatus status =
+        sambaSectionDecode(out.data, out.size, sample.machine, &sample.arena, &section);
+    renumbered += status && strstr(sambaStatusGetMessage(status), " and wire ") &&
+                  strstr(sambaStatusGetMessage(status), ", expected lane ");
+    sambaStatusFree(status);
+    out.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+  }
+  assert_true(renumbered > 0);
+
+  /* A unit has as many ports of a kind as its machine says. */
+  ((SambaMachine *)sample.machine)->unit_vector_inputs = 1;
+  assertFails(sambaSectionEncode(sample.section, sample.machine, &out),
+              "unit 'ct' has more than 1 vector inputs, which is what a unit of tiny has");
+  sambaArrayFree(&out);
   freeSample(&sample);
 }
 
@@ -365,6 +421,7 @@ int main(void) {
       cmocka_unit_test(damageIsRefusedOrHonest),
       cmocka_unit_test(decoderNamesWhatIsWrong),
       cmocka_unit_test(encoderNamesWhatIsWrong),
+      cmocka_unit_test(idealNetworksHaveNoRoutes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,6 +121,7 @@ static void sameUnit(const SambaSection *a, const SambaSection *b, const SambaUn
   assert_string_equal(u->layer, v->layer);
   SAME(u->x, v->x);
   SAME(u->y, v->y);
+  SAME(u->lanes, v->lanes);
   switch (u->kind) {
   case SAMBA_UNIT_LOAD:
   case SAMBA_UNIT_STORE:

@@ -2,6 +2,7 @@
 #include "backend/sim/timing/build/build_engine.h"
 
 #include "backend/section/access.h"
+#include "backend/section/width.h"
 #include "backend/sim/timing/build/links.h"
 #include "backend/sim/timing/build/occupancy.h"
 #include "backend/sim/timing/engine/outstanding_bursts.h"
@@ -42,9 +43,10 @@ static void makeStreams(SambaEngine *engine) {
     state->bytes = sambaTimeMul(elements, sambaDTypeBytes(port->dtype));
 
     /* A scalar link moves one element per cycle. */
-    state->vectors = stream->kind == SAMBA_STREAM_SCALAR
-                         ? elements
-                         : sambaTimeCeilDiv(state->bytes, (uint64_t)machine->vector_bytes);
+    state->vectors =
+        stream->kind == SAMBA_STREAM_SCALAR
+            ? elements
+            : sambaTimeCeilDiv(state->bytes, sambaStreamVectorBytes(section, stream, machine));
     state->vectors = sambaTimeMax(1, state->vectors);
 
     /* A FIFO of depth d and a credit's round trip of c cycles pass d vectors per c cycles. */
@@ -154,6 +156,9 @@ static void makeMemoryActor(SambaEngine *engine, uint32_t index, const SambaInde
   SambaMemoryState *memory = actor->memory = SAMBA_ARENA_NEW(&engine->arena, SambaMemoryState);
 
   memory->symbol_address = engine->bindings ? engine->bindings[unit->load_store.symbol].address : 0;
+  memory->port_bytes =
+      sambaTimeMin((uint64_t)engine->machine->ag_bytes,
+                   sambaPortVectorBytes(engine->section, unit, port, engine->machine));
   memory->last_burst = memory->placed_burst = UINT64_MAX;
   memory->token_elements = productOf(access->trips, access->token_level, access->counter_count);
   memory->token_mask = 3;
@@ -255,7 +260,7 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
   }
 
   for (uint32_t a = 0; a < engine->actor_count; ++a)
-    sambaActorSetLaw(&engine->actors[a], engine->machine, &section->units[engine->actors[a].unit]);
+    sambaActorSetLaw(&engine->actors[a], engine->machine, section);
   makeGenerators(engine);
   sambaLinksBuild(engine);
   uint32_t slots = 1;

@@ -3,6 +3,7 @@
 #include "backend/sim/timing/build/occupancy.h"
 
 #include "backend/section/access.h"
+#include "backend/section/width.h"
 
 #include <stdlib.h>
 
@@ -183,8 +184,9 @@ static uint64_t outerReducedTrips(const SambaUnit *unit) {
 }
 
 /* Lanes that work on elements of the program's types. */
-static uint64_t simdLanes(const SambaMachine *machine, const ProgramCost *cost) {
-  uint64_t lanes = (uint64_t)machine->simd_lanes;
+static uint64_t simdLanes(const SambaMachine *machine, const SambaUnit *unit,
+                          const ProgramCost *cost) {
+  uint64_t lanes = sambaUnitLaneCount(unit, machine);
   if (cost->wide)
     return sambaTimeMax(1, lanes / 2);
   return cost->moves_only ? lanes * 2 : lanes;
@@ -225,12 +227,13 @@ static void setSystolicLaw(SambaActor *actor, const SambaMachine *machine,
   }
 }
 
-static void setSimdLaw(SambaActor *actor, const SambaMachine *machine, const SambaUnit *unit,
+static void setSimdLaw(SambaActor *actor, const SambaMachine *machine, const SambaSection *section,
                        const ProgramCost *cost) {
+  const SambaUnit *unit = &section->units[actor->unit];
   uint64_t stage = (uint64_t)machine->simd_stage_cycles;
   uint64_t stages = (uint64_t)machine->simd_stages;
   uint64_t tail_rate = (uint64_t)machine->tail_transcendentals;
-  uint64_t lanes = simdLanes(machine, cost);
+  uint64_t lanes = simdLanes(machine, unit, cost);
   uint64_t inner = vectorsOf(unit, lanes, true);
   uint64_t passes = sambaTimeMax(1, sambaTimeCeilDiv(cost->stages_before, stages));
 
@@ -245,27 +248,30 @@ static void setSimdLaw(SambaActor *actor, const SambaMachine *machine, const Sam
 
   for (uint32_t o = 0; o < actor->output_count; ++o) {
     const SambaPort *port = &unit->outputs[actor->outputs[o].port];
-    uint64_t elements = (uint64_t)machine->vector_bytes / sambaDTypeBytes(port->dtype);
+    uint64_t elements =
+        sambaPortVectorBytes(section, unit, port, machine) / sambaDTypeBytes(port->dtype);
     simdFirstVector(unit, sambaTimeMax(1, elements), &actor->outputs[o].first_numerator,
                     &actor->outputs[o].first_denominator);
   }
 }
 
-static void setComputeLaw(SambaActor *actor, const SambaMachine *machine, const SambaUnit *unit) {
+static void setComputeLaw(SambaActor *actor, const SambaMachine *machine,
+                          const SambaSection *section) {
+  const SambaUnit *unit = &section->units[actor->unit];
   ProgramCost cost = programCost(unit);
   uint64_t after = 0; /* output vectors of what follows the reduction */
   actor->wrap_period = outerReducedTrips(unit);
   actor->flops = sambaTimeMul(pointsOf(unit, true), cost.flops_before);
   if (cost.reduces) {
     actor->wrap_flops = sambaTimeMul(pointsOf(unit, false), cost.flops_after);
-    after = vectorsOf(unit, simdLanes(machine, &cost), false);
+    after = vectorsOf(unit, simdLanes(machine, unit, &cost), false);
   }
 
   ArrayShape shape;
   if (arrayShape(unit, &shape))
     setSystolicLaw(actor, machine, &shape);
   else
-    setSimdLaw(actor, machine, unit, &cost);
+    setSimdLaw(actor, machine, section, &cost);
 
   /* What follows the reduction runs in the stages and the tail, once per output vector. */
   uint64_t passes =
@@ -313,7 +319,8 @@ static uint64_t bankConflicts(const SambaMachine *machine, const SambaUnit *unit
   return sambaTimeCeilDiv(elements, banks / a);
 }
 
-void sambaActorSetLaw(SambaActor *actor, const SambaMachine *machine, const SambaUnit *unit) {
+void sambaActorSetLaw(SambaActor *actor, const SambaMachine *machine, const SambaSection *section) {
+  const SambaUnit *unit = &section->units[actor->unit];
   actor->work = 1;
   actor->wrap_period = 1;
   for (uint32_t o = 0; o < actor->output_count; ++o) {
@@ -322,16 +329,17 @@ void sambaActorSetLaw(SambaActor *actor, const SambaMachine *machine, const Samb
   }
 
   if (actor->kind == SAMBA_ACTOR_COMPUTE) {
-    setComputeLaw(actor, machine, unit);
+    setComputeLaw(actor, machine, section);
   } else if (actor->kind == SAMBA_ACTOR_READ || actor->kind == SAMBA_ACTOR_WRITE) {
     bool read = actor->kind == SAMBA_ACTOR_READ;
     const SambaPort *port =
         read ? &unit->outputs[actor->outputs[0].port] : &unit->inputs[actor->inputs[0].port];
     uint64_t bytes = sambaTimeMul(sambaTimeMul(port->token_elements, sambaDTypeBytes(port->dtype)),
                                   read ? sambaTimeMax(1, port->access.replay) : 1);
-    actor->side_cycles =
-        sambaTimeMax(1, sambaTimeMul(sambaTimeCeilDiv(bytes, (uint64_t)machine->pmu_port_bytes),
-                                     bankConflicts(machine, unit, port)));
+    uint64_t width = sambaTimeMin((uint64_t)machine->pmu_port_bytes,
+                                  sambaPortVectorBytes(section, unit, port, machine));
+    actor->side_cycles = sambaTimeMax(
+        1, sambaTimeMul(sambaTimeCeilDiv(bytes, width), bankConflicts(machine, unit, port)));
     actor->work = actor->side_cycles;
     actor->latency = read ? (uint64_t)machine->pmu_latency_cycles : 0;
   }

@@ -6,6 +6,6 @@
 #include "backend/sim/timing/engine/timing_state.h"
 
 /* Sets work, latency, side cycles, first vectors and operations of an actor of this unit. */
-void sambaActorSetLaw(SambaActor *actor, const SambaMachine *machine, const SambaUnit *unit);
+void sambaActorSetLaw(SambaActor *actor, const SambaMachine *machine, const SambaSection *section);
 
 #endif

@@ -189,7 +189,7 @@ static void sendRequest(SambaEngine *engine, uint32_t actor_index, uint64_t burs
   SambaMemoryState *memory = actor->memory;
   bool read = actor->kind == SAMBA_ACTOR_LOAD;
   uint64_t bytes = bursts * (uint64_t)machine->dram_burst_bytes;
-  uint64_t cycles = sambaTimeMax(1, sambaTimeCeilDiv(bytes, (uint64_t)machine->ag_bytes));
+  uint64_t cycles = sambaTimeMax(1, sambaTimeCeilDiv(bytes, memory->port_bytes));
   uint64_t burst = memory->next_burst;
 
   engine->generators[memory->generator].next_issue = at + cycles;

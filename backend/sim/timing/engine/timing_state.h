@@ -101,6 +101,7 @@ typedef struct SambaMemoryToken {
 typedef struct SambaMemoryState {
   uint32_t generator;
   uint64_t symbol_address;
+  uint64_t port_bytes; /* per cycle, between generator and network */
   SambaBurstWalk walk;
   SambaBurstRun run;
   uint64_t first_burst, next_burst, end_burst; /* of the current run */

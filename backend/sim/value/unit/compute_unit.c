@@ -3,6 +3,7 @@
 #include "backend/sim/value/unit/compute_unit.h"
 
 #include "backend/section/access.h"
+#include "backend/section/width.h"
 #include "backend/sim/value/storage/pattern.h"
 #include "backend/sim/value/unit/loop_nest.h"
 #include "backend/sim/value/unit/systolic.h"
@@ -272,7 +273,7 @@ static void plan(Planner *planner, SambaUnitRun *unit) {
   uint32_t ports = config->input_count + config->output_count + state->spec.counter_count;
   planSystolic(planner, unit, state, strides, ports);
 
-  const int64_t lanes = run->context.machine->simd_lanes;
+  const uint64_t lanes = sambaUnitLaneCount(config, run->context.machine);
   if (reduces && config->compute.program.lane_reduce && !config->compute.program.systolic &&
       lanes > 1)
     state->reduce_lanes = (uint32_t)lanes;

@@ -46,6 +46,77 @@ static void streamsComeBack(void **state) {
   sambaArenaDestroy(&fabric.arena);
 }
 
+/* The sample on an ideal network: its wires are its streams' indices. */
+static void collectIdeal(Fabric *fabric, SambaMachine *out_machine) {
+  *fabric = (Fabric){0};
+  *out_machine = *sampleMachine();
+  out_machine->network = SAMBA_NETWORK_IDEAL;
+  fabric->section = sampleMatmul(&fabric->arena);
+  for (uint32_t s = 0; s < fabric->section->stream_count; ++s)
+    fabric->section->streams[s].hop_count = 0;
+  assert_null(sambaFabricCollect(fabric->section, out_machine, &fabric->arena, &fabric->fabric));
+}
+
+static SambaFlowEnd *findWire(Fabric *fabric, uint32_t wire, bool output) {
+  for (uint32_t i = 0; i < fabric->fabric.end_count; ++i)
+    if (fabric->fabric.ends[i].flow == wire && fabric->fabric.ends[i].output == output)
+      return &fabric->fabric.ends[i];
+  fail_msg("no such end");
+  return NULL;
+}
+
+static void wiresJoinPorts(void **state) {
+  (void)state;
+  Fabric f;
+  SambaMachine machine;
+  SambaRecoveredStream *streams;
+  uint32_t count;
+#define WIRES()                                                                                    \
+  sambaStreamsRecover(&machine, f.section->units, f.section->unit_count, &f.fabric, &f.arena,      \
+                      &streams, &count)
+  collectIdeal(&f, &machine);
+  assert_int_equal(f.fabric.entry_count, 0);
+  assert_null(WIRES());
+  assert_int_equal(count, f.section->stream_count);
+  for (uint32_t i = 0; i < count; ++i) {
+    assert_memory_equal(&streams[i].source, &f.section->streams[i].source, sizeof(SambaEndpoint));
+    assert_int_equal(streams[i].destination_count, 1);
+    assert_memory_equal(&streams[i].destinations[0], &f.section->streams[i].destinations[0],
+                        sizeof(SambaEndpoint));
+    assert_int_equal(streams[i].hop_count, 0);
+  }
+
+  findWire(&f, 2, false)->flow = 9;
+  assertMessage(WIRES(), "unit 'ab' output 0: nothing takes vector wire 2");
+  findWire(&f, 2, true)->flow = 3;
+  assertMessage(WIRES(), "units 'ab' and 'bb' both drive vector wire 3");
+  findWire(&f, 3, true)->flow = 2;
+  assertMessage(WIRES(), "nothing takes vector wire 2");
+  findWire(&f, 3, false)->flow = 2;
+  findWire(&f, 3, true)->flow = 9;
+  assert_null(WIRES());
+  findWire(&f, 4, true)->flow = 5000;
+  assertMessage(WIRES(), "flow 5000 does not exist: a unit has 2 such lanes of 4096 flows");
+  findWire(&f, 5000, true)->flow = 5;
+  assertMessage(WIRES(), "unit 'cs' input 0: nothing feeds vector wire 4");
+  sambaArenaDestroy(&f.arena);
+#undef WIRES
+}
+
+/* A port that deals its tokens out to more streams than there are wires. */
+static void wiresAreCounted(void **state) {
+  (void)state;
+  Fabric f;
+  SambaMachine machine;
+  collectIdeal(&f, &machine);
+  uint32_t *streams = SAMBA_ARENA_ARRAY(&f.arena, uint32_t, SAMBA_IDEAL_WIRES);
+  f.section->units[0].outputs[0].streams = streams;
+  f.section->units[0].outputs[0].stream_count = SAMBA_IDEAL_WIRES;
+  assertMessage(sambaFabricCollect(f.section, &machine, &f.arena, &f.fabric),
+                "has 4100 vector streams, but an ideal network has wires for 4096 of a kind");
+  sambaArenaDestroy(&f.arena);
+}
+
 /* The entry that takes a flow from a side; the sample's flow ids are its stream indices. */
 static SambaSwitchEntry *find(Fabric *fabric, uint32_t flow, uint8_t in_port) {
   for (uint32_t i = 0; i < fabric->fabric.entry_count; ++i)
@@ -232,12 +303,28 @@ static void unitsMustFitTheMachine(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+static void lanesMustFitTheMachine(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaSection *s = sampleMatmul(&arena);
+  s->units[0].lanes = 16;
+  assert_null(sambaSectionCheckMachine(s, sampleMachine()));
+  s->units[0].lanes = 12;
+  assertMessage(sambaSectionCheckMachine(s, sampleMachine()),
+                "lanes is 12, expected a power of two up to the 16 lanes of tiny, or none for all");
+  s->units[0].lanes = 32;
+  assertMessage(sambaSectionCheckMachine(s, sampleMachine()),
+                "lanes is 32, expected a power of two");
+  sambaArenaDestroy(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(streamsComeBack),          cmocka_unit_test(impossibleEntriesAreRefused),
       cmocka_unit_test(flowsMustArrive),          cmocka_unit_test(loopsAndCollisionsAreRefused),
+      cmocka_unit_test(wiresJoinPorts),           cmocka_unit_test(wiresAreCounted),
       cmocka_unit_test(misplacedUnitsAreRefused), cmocka_unit_test(banksMustFitTheMachine),
-      cmocka_unit_test(unitsMustFitTheMachine),
+      cmocka_unit_test(unitsMustFitTheMachine),   cmocka_unit_test(lanesMustFitTheMachine),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
