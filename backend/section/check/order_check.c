@@ -333,13 +333,71 @@ static uint64_t blockOf(const Side *one, const Side *other) {
 
 typedef bool OnCell(void *user, uint64_t cell, uint64_t firing);
 
-static bool isEnabled(const SambaAccess *access, const uint32_t *counters) {
+/* Steps of the innermost counter, all others standing still. */
+typedef struct Row {
+  uint64_t at;       /* address of step 0 */
+  int64_t low, high; /* the guards enable steps [low, high) */
+} Row;
+
+static int64_t divideUp(int64_t value, int64_t by) { return value / by + (value % by > 0); }
+
+/* Narrows the row to where 0 <= value + stride * step < limit. */
+static void narrowRow(Row *row, int64_t value, int64_t stride, int64_t limit) {
+  int64_t low = row->low, high = row->high;
+  if (stride > 0) {
+    low = divideUp(-value, stride);
+    high = divideUp(limit - value, stride);
+  } else if (stride < 0) {
+    low = divideUp(value - limit + 1, -stride);
+    high = divideUp(value + 1, -stride);
+  } else if (value < 0 || value >= limit) {
+    high = low;
+  }
+  row->low = low > row->low ? low : row->low;
+  row->high = high < row->high ? high : row->high;
+}
+
+/* inner: the counter that walks the row; counter_count when a row is one element. */
+static Row makeRow(const Side *side, const uint32_t *counters, uint32_t inner) {
+  const SambaAccess *access = side->access;
+  const bool walks = inner < access->counter_count;
+  int64_t element = access->base;
+  for (uint32_t c = 0; c < inner; ++c)
+    element += access->strides[c] * (int64_t)counters[c];
+  Row row = {.at = side->origin + (uint64_t)element * side->element_bytes,
+             .high = walks ? access->trips[inner] : 1};
+
   for (uint32_t g = 0; g < access->guard_count; ++g) {
-    int64_t value = access->guards[g].constant;
-    for (uint32_t c = 0; c < access->counter_count; ++c)
-      value += access->guards[g].strides[c] * (int64_t)counters[c];
-    if (value < 0 || value >= access->guards[g].limit)
-      return false;
+    const SambaGuard *guard = &access->guards[g];
+    int64_t value = guard->constant;
+    for (uint32_t c = 0; c < inner; ++c)
+      value += guard->strides[c] * (int64_t)counters[c];
+    narrowRow(&row, value, walks ? guard->strides[inner] : 0, guard->limit);
+  }
+  return row;
+}
+
+/* Calls back for the cells of a row, until that returns false. stride: from step to step. */
+static bool walkRow(const Side *side, const Cells *cells, const Row *row, int64_t stride,
+                    uint64_t firing, OnCell *on_cell, void *user) {
+  const int64_t bytes = (int64_t)cells->bytes;
+  const int64_t width = (int64_t)(side->element_bytes * cells->block);
+  const int64_t step = stride * width; /* a block is a row's only stride of 1 */
+  int64_t at = (int64_t)(row->at - cells->begin) + row->low * stride * (int64_t)side->element_bytes;
+  const int64_t begin = (int64_t)(side->begin - cells->begin);
+  const int64_t end = (int64_t)(side->end - cells->begin);
+
+  const bool even = width == bytes && at % bytes == 0 && step % bytes == 0;
+  int64_t cell = at / bytes;
+  for (int64_t i = row->low; i < row->high; i += (int64_t)cells->block) {
+    for (int64_t b = 0; b < width && at >= begin && at < end; b += bytes) {
+      if (!even)
+        cell = at + b < 0 ? -1 : (at + b) / bytes;
+      if (cell >= 0 && (uint64_t)cell < cells->count && !on_cell(user, (uint64_t)cell, firing))
+        return false;
+    }
+    at += step;
+    cell += step / bytes;
   }
   return true;
 }
@@ -347,29 +405,22 @@ static bool isEnabled(const SambaAccess *access, const uint32_t *counters) {
 /* Calls back for each cell that the side touches, until that returns false. */
 static bool walkCells(const Side *side, const Cells *cells, OnCell *on_cell, void *user) {
   const SambaAccess *access = side->access;
+  const bool walks = access->token_level < access->counter_count;
+  const uint32_t inner = access->counter_count - walks;
+  const uint64_t rows = sambaTripProduct(access->trips, access->token_level, inner);
   uint32_t counters[SAMBA_MAX_COUNTERS] = {0};
-  uint64_t per_token = tokenSteps(side);
   uint64_t within = 0, firing = 1;
 
   for (bool more = true; more;) {
-    int64_t element = access->base;
-    for (uint32_t c = 0; c < access->counter_count; ++c)
-      element += access->strides[c] * (int64_t)counters[c];
-    uint64_t at = side->origin + (uint64_t)element * side->element_bytes;
-    if (isEnabled(access, counters) && at >= side->begin && at < side->end)
-      for (uint64_t b = 0; b < side->element_bytes * cells->block; b += cells->bytes)
-        if (at + b >= cells->begin && (at + b - cells->begin) / cells->bytes < cells->count &&
-            !on_cell(user, (at + b - cells->begin) / cells->bytes, firing))
-          return false;
-
-    within += cells->block;
-    if (within == per_token) {
+    Row row = makeRow(side, counters, inner);
+    if (!walkRow(side, cells, &row, walks ? access->strides[inner] : 1, firing, on_cell, user))
+      return false;
+    if (++within == rows) {
       within = 0;
       ++firing;
     }
-    uint32_t c = access->counter_count;
-    uint32_t step = (uint32_t)cells->block; /* of the innermost counter */
-    for (; c > 0 && (counters[c - 1] += step) == access->trips[c - 1]; step = 1)
+    uint32_t c = inner;
+    while (c > 0 && ++counters[c - 1] == access->trips[c - 1])
       counters[--c] = 0;
     more = c > 0;
   }
