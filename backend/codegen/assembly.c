@@ -36,10 +36,8 @@ uint32_t sambaAssemblyAddUnit(SambaAssembly *assembly, SambaUnitKind kind, const
 
 void sambaAssemblyConnect(SambaAssembly *assembly, SambaEndpoint source,
                           const SambaEndpoint *destinations, size_t count) {
-  SambaStream stream = {.kind = SAMBA_STREAM_VECTOR,
-                        .source = source,
-                        .destination_count = (uint32_t)count,
-                        .rate_permille = 1};
+  SambaStream stream = {
+      .kind = SAMBA_STREAM_VECTOR, .source = source, .destination_count = (uint32_t)count};
   stream.destinations = sambaArenaCopy(assembly->arena, destinations, count * sizeof *destinations);
   sambaArrayAppend(&assembly->streams, stream);
 }

@@ -316,7 +316,6 @@ static SambaStatus emitAll(SambaCodegen *codegen, SambaSection *section) {
   for (uint32_t g = 0; g < codegen->groups.count; ++g)
     SAMBA_RETURN_IF_ERROR(emitGroup(codegen, g));
   sambaAssemblyFinish(&codegen->assembly, section);
-  sambaSectionPlanRates(section, codegen->machine);
 
   return checkCounters(codegen, section);
 }

@@ -190,7 +190,6 @@ static void fillStreams(SambaSection *section, const SambaFabric *fabric,
                                         .source = from->source,
                                         .destination_count = from->destination_count,
                                         .destinations = from->destinations,
-                                        .rate_permille = 1000,
                                         .hop_count = from->hop_count,
                                         .hops = from->hops};
     end_streams[from->source_end] = s;
@@ -306,9 +305,4 @@ void sambaSectionSetUnit(SambaSection *section, uint32_t unit, const char *name,
 void sambaSectionSetSymbol(SambaSection *section, uint32_t symbol, const char *name) {
   if (symbol < section->symbol_count)
     section->symbols[symbol].name = copyText(section, name);
-}
-
-void sambaSectionSetRate(SambaSection *section, uint32_t stream, uint32_t rate_permille) {
-  if (stream < section->stream_count && rate_permille >= 1 && rate_permille <= 1000)
-    section->streams[stream].rate_permille = rate_permille;
 }

@@ -2,9 +2,8 @@
  * shows the same table).
  *
  * The bits hold only hardware: units with counters, patterns, programs and the flows of their
- * ports, and the switches. Names, layers and planned rates are not among them; a container stores
- * those beside (debug map) by the order of units and the canonical order of streams, and puts them
- * back with the functions below. */
+ * ports, and the switches. Names and layers are not among them; a container stores those beside
+ * (debug map) by the order of units, and puts them back with the functions below. */
 #ifndef SAMBA_BACKEND_CONFIG_ENCODING_H
 #define SAMBA_BACKEND_CONFIG_ENCODING_H
 
@@ -37,6 +36,5 @@ void sambaSectionSetName(SambaSection *section, const char *name);
 void sambaSectionSetUnit(SambaSection *section, uint32_t unit, const char *name, const char *layer);
 void sambaSectionSetSymbol(SambaSection *section, uint32_t symbol, const char *name);
 /* `stream` is a canonical position, which is the index in a decoded section. */
-void sambaSectionSetRate(SambaSection *section, uint32_t stream, uint32_t rate_permille);
 
 #endif

@@ -230,7 +230,7 @@ static double busyCycles(const SambaSection *section, const SambaMachine *machin
       bytes += portBytes(unit, true, 0);
     if (unit->kind == SAMBA_UNIT_STORE)
       bytes += portBytes(unit, false, 0);
-    if (unit->kind == SAMBA_UNIT_BUFFER && unit->inputs[0].stream_count &&
+    if (unit->kind == SAMBA_UNIT_BUFFER && unit->input_count && unit->inputs[0].stream_count &&
         section->units[section->streams[unit->inputs[0].streams[0]].source.unit].kind ==
             SAMBA_UNIT_LOAD)
       first += (double)unit->buffer.slot_elements * sambaDTypeBytes(unit->inputs[0].dtype);
@@ -336,18 +336,34 @@ double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine 
          (double)ns * 1e-9 * (double)machine->clock_hz;
 }
 
-void sambaSectionPlanRates(SambaSection *section, const SambaMachine *machine) {
+/* Vectors of one token on a stream: of a scalar stream each element is one, and a token without
+ * elements is one too. */
+static double tokenVectors(const SambaUnit *unit, const SambaPort *port, SambaStreamKind kind,
+                           const SambaMachine *machine) {
+  double elements = (double)port->token_elements;
+  double replay = unit->kind == SAMBA_UNIT_BUFFER ? port->access.replay : 1;
+  double bytes = elements * sambaDTypeBytes(port->dtype);
+  double vectors =
+      kind == SAMBA_STREAM_SCALAR ? elements : ceil(bytes * replay / (double)machine->vector_bytes);
+  return fmax(vectors, 1);
+}
+
+const uint32_t *sambaSectionRates(const SambaSection *section, const SambaMachine *machine,
+                                  SambaArena *arena) {
+  uint32_t *rates = SAMBA_ARENA_ARRAY(arena, uint32_t, section->stream_count);
   double *busy = sambaAllocateZeroed(section->unit_count, sizeof *busy);
   double first_slots;
   double cycles = busyCycles(section, machine, busy, &first_slots); /* once the pipeline is full */
   cycles *= 1 - (double)machine->reserve_links_percent / 100;
   free(busy);
+
   for (uint32_t s = 0; s < section->stream_count; ++s) {
-    SambaStream *stream = &section->streams[s];
+    const SambaStream *stream = &section->streams[s];
     const SambaUnit *unit = &section->units[stream->source.unit];
     const SambaPort *port = &unit->outputs[stream->source.port];
-    double share = portBytes(unit, true, stream->source.port) / port->stream_count /
-                   (cycles * (double)machine->vector_bytes) * 1000;
-    stream->rate_permille = (uint32_t)fmin(fmax(ceil(share), 1), 1000);
+    double tokens = (double)sambaPortTokens(unit, true, stream->source.port) / port->stream_count;
+    double vectors = tokens * tokenVectors(unit, port, stream->kind, machine);
+    rates[s] = (uint32_t)fmin(fmax(ceil(vectors / cycles * 1000), 1), 1000);
   }
+  return rates;
 }

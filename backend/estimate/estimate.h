@@ -28,8 +28,11 @@ double sambaSectionEstimate(const SambaSection *section, const SambaMachine *mac
 void sambaSectionTraffic(const SambaSection *section, uint64_t *out_read, uint64_t *out_written);
 /* Cycles that launching the section costs when another configuration is on the chip. */
 double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine *machine);
-/* Sets rate_permille of every stream: its bytes over the cycles of the busiest unit, as a share of
- * what the machine's link reserve leaves of one vector lane. */
-void sambaSectionPlanRates(SambaSection *section, const SambaMachine *machine);
+/* The rate of each stream in permille of a lane, 1 to 1000: the vectors that it carries
+ * over the cycles of the unit (or the DRAM) that is busy longest, as a share of what the machine's
+ * link reserve leaves of a lane. Both ends of a stream are among those units, so the slower end is
+ * reckoned with. Placer, router and the check of routes are given these. Memory from the arena. */
+const uint32_t *sambaSectionRates(const SambaSection *section, const SambaMachine *machine,
+                                  SambaArena *arena);
 
 #endif

@@ -246,8 +246,6 @@ static void printStream(Printer *printer, uint32_t index, const bool *unique) {
     putEndpoint(printer, stream->destinations[d], false, unique);
   }
 
-  if (stream->rate_permille != 1000)
-    put(printer, " rate=%u", stream->rate_permille);
   endLine(printer);
   for (uint32_t h = 0; h < stream->hop_count; ++h) {
     put(printer, "    hop (%d, %d)", stream->hops[h].x, stream->hops[h].y);

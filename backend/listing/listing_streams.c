@@ -69,10 +69,10 @@ static SambaStatus parseEndpoint(SambaListingParser *parser, bool output,
   return NULL;
 }
 
-/* stream s0 vector a.out0 -> b.in0, c.in1 rate=250 */
+/* stream s0 vector a.out0 -> b.in0, c.in1 */
 SambaStatus sambaListingParseStream(SambaListingParser *parser, size_t at) {
   (void)at;
-  SambaListingStream line = {.stream = {.rate_permille = 1000}, .first_hop = parser->hops.size};
+  SambaListingStream line = {.first_hop = parser->hops.size};
 
   SAMBA_RETURN_IF_ERROR(sambaListingName(&parser->cursor, parser->arena, &line.name));
   sambaListingAtLineEnd(&parser->cursor);
@@ -100,14 +100,6 @@ SambaStatus sambaListingParseStream(SambaListingParser *parser, size_t at) {
                                             destinations.size * sizeof *destinations.data);
   sambaArrayFree(&destinations);
   SAMBA_RETURN_IF_ERROR(status);
-  if (!sambaListingAtLineEnd(&parser->cursor)) {
-    int64_t rate;
-    SAMBA_RETURN_IF_ERROR(sambaListingExpect(&parser->cursor, "rate"));
-    SAMBA_RETURN_IF_ERROR(sambaListingExpect(&parser->cursor, "="));
-    SAMBA_RETURN_IF_ERROR(sambaListingInteger(&parser->cursor, 1, 1000, "rate", &rate));
-    line.stream.rate_permille = (uint32_t)rate;
-  }
-
   sambaArrayAppend(&parser->streams, line);
   if (!sambaListingAtLineEnd(&parser->cursor))
     return sambaListingError(&parser->cursor, parser->cursor.at, "expected the end of the line");

@@ -224,7 +224,6 @@ typedef struct SambaStream {
   SambaEndpoint source;
   uint32_t destination_count;
   const SambaEndpoint *destinations;
-  uint32_t rate_permille; /* planned share of one vector lane, 1..1000 */
   uint32_t
       hop_count; /* 0 before routing; hops in order from the source (a tree in depth-first order) */
   const SambaHop *hops;

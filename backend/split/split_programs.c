@@ -202,8 +202,7 @@ static void makeParts(Split *split, Output *out) {
                 part->gives[g], port);
       port->compute.value = value_of[part->gives[g]];
       sambaArrayAppend(&out->streams, (SambaStream){.kind = SAMBA_STREAM_VECTOR,
-                                                    .source = {base + i, unit.output_count++},
-                                                    .rate_permille = 1});
+                                                    .source = {base + i, unit.output_count++}});
     }
 
     for (uint32_t o = 0; o < split->unit->output_count; ++o)
@@ -315,10 +314,8 @@ SambaStatus sambaSplitPrograms(SambaSection *section, const SambaMachine *machin
   }
 
   sambaArrayAppend(&out.runs, (uint32_t)out.takers.size);
-  if (!status && out.units.size > section->unit_count) {
+  if (!status && out.units.size > section->unit_count)
     finish(section, &out);
-    sambaSectionPlanRates(section, machine);
-  }
 
   sambaArrayFree(&out.units);
   sambaArrayFree(&out.streams);

@@ -179,15 +179,14 @@ def Rdu_ComputeOp : Rdu_Unit<"compute", [IsolatedFromAbove]> {
 }
 
 def Rdu_RouteOp : Rdu_Op<"route", [HasParent<"SectionOp">]> {
-  let summary = "what the network does for one stream: its planned rate, its way";
+  let summary = "the way of one stream through the network";
   let description = [{
-    `rate` is the planned share of a vector lane in thousandths. `hops` are listed from the source
+    `hops` are listed from the source
     on, as `"(x,y) port lane:flow -> port lane:flow"`. Ports are north, east, south, west, unit, and
     `ag N` for address generator N. For units the lane is the unit's physical port. Several hops
     with one origin are multicast.
   }];
-  let arguments = (ins Rdu_Stream:$stream, OptionalAttr<I64Attr>:$rate,
-                   OptionalAttr<StrArrayAttr>:$hops);
+  let arguments = (ins Rdu_Stream:$stream, StrArrayAttr:$hops);
   let assemblyFormat = "$stream custom<PrettyAttributes>(attr-dict) `:` type($stream)";
 }
 

@@ -4,16 +4,16 @@ if exists("b:current_syntax")
 endif
 syntax keyword sambaRecord argin binding buffer call compute depend dim formal graph header
 syntax keyword sambaRecord image input layer load machine option output owner parameter placement
-syntax keyword sambaRecord rate region section store stream symbol unit
+syntax keyword sambaRecord region section store stream symbol unit
 highlight default link sambaRecord Statement
 syntax keyword sambaField address ags alignment argin bindings bytes call call_count code default_value
 syntax keyword sambaField depends device device_dtype dims dtype estimated_cycles estimated_read_bytes estimated_write_bytes first_call flags
 syntax keyword sambaField formal formals grad_symbol graph group host_dtype image init init_bytes init_checksum
 syntax keyword sambaField init_dtype init_file init_offset init_value inputs key kind last_call layer layers
 syntax keyword sambaField layout location major mapping maximum memory memory_requested minimum minor mode
-syntax keyword sambaField name naming offset outputs owners parameters pcus permille placements pmus
-syntax keyword sambaField producer rates reason region section size source symbol trace trace_digest
-syntax keyword sambaField type unit units update_of value
+syntax keyword sambaField name naming offset outputs owners parameters pcus placements pmus producer
+syntax keyword sambaField reason region section size source symbol trace trace_digest type unit
+syntax keyword sambaField units update_of value
 highlight default link sambaField Identifier
 syntax keyword sambaPort input output guard vector scalar control
 highlight default link sambaPort Type

@@ -1,4 +1,5 @@
 /* The rdu passes: the section as a struct, one algorithm of backend/, what it changed into IR. */
+#include "backend/estimate/estimate.h"
 #include "backend/place/placer/place.h"
 #include "backend/place/router/route.h"
 #include "backend/place/verify/place_check.h"
@@ -109,20 +110,40 @@ static SambaStatus writeRoutes(MlirOperation operation, SambaSection *section) {
   return NULL;
 }
 
+static SambaStatus place(SambaSection *section, const SambaMachine *machine) {
+  SambaArena arena = {0};
+  SambaStatus status =
+      sambaSectionPlace(section, machine, sambaSectionRates(section, machine, &arena));
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
+static SambaStatus route(SambaSection *section, const SambaMachine *machine) {
+  SambaArena arena = {0};
+  SambaStatus status =
+      sambaSectionRoute(section, machine, sambaSectionRates(section, machine, &arena));
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
 static SambaStatus verifySection(SambaSection *section, const SambaMachine *machine) {
   SAMBA_RETURN_IF_ERROR(sambaSectionCheck(section));
   SAMBA_RETURN_IF_ERROR(sambaSectionCheckStatic(section, machine));
-  return sambaSectionCheckRoutes(section, machine);
+  SambaArena arena = {0};
+  SambaStatus status =
+      sambaSectionCheckRoutes(section, machine, sambaSectionRates(section, machine, &arena));
+  sambaArenaDestroy(&arena);
+  return status;
 }
 
 bool sambaRduSplitPrograms(MlirOperation section) {
   return runOnSection(section, &(Step){sambaSplitPrograms, countUnits, writeAll});
 }
 bool sambaRduPlace(MlirOperation section) {
-  return runOnSection(section, &(Step){sambaSectionPlace, countPlaced, writeSites});
+  return runOnSection(section, &(Step){place, countPlaced, writeSites});
 }
 bool sambaRduRoute(MlirOperation section) {
-  return runOnSection(section, &(Step){sambaSectionRoute, countRouted, writeRoutes});
+  return runOnSection(section, &(Step){route, countRouted, writeRoutes});
 }
 bool sambaRduVerifySection(MlirOperation section) {
   return runOnSection(section, &(Step){verifySection, countUnits, writeAll});

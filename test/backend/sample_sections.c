@@ -99,8 +99,7 @@ static void setStream(SambaSection *section, uint32_t index, SambaStreamKind kin
       (SambaStream){.kind = kind,
                     .source = {unit, port},
                     .destination_count = 1,
-                    .destinations = LIST(section->arena, SambaEndpoint, {to_unit, to_port}),
-                    .rate_permille = 250};
+                    .destinations = LIST(section->arena, SambaEndpoint, {to_unit, to_port})};
 }
 
 #define STREAMS(...) .streams = LIST(a, uint32_t, __VA_ARGS__)

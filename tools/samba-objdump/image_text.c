@@ -1,6 +1,7 @@
 /* Configurations as text: `image` followed by the section listing of backend/listing. Used for
  * printing where it says exactly what the image's bits and names say (always, for what a compiler
  * wrote); else the image is printed as bytes. */
+#include "backend/estimate/estimate.h"
 #include "backend/listing/listing.h"
 #include "backend/pef/image/image.h"
 #include "backend/place/placer/place.h"
@@ -16,7 +17,7 @@ static void append(const char *data, size_t size, void *user) { sambaTextAppend(
 static bool sameImages(const SambaPefImage *a, const SambaPefImage *b) {
   if (a->code.size != b->code.size || memcmp(a->code.data, b->code.data, a->code.size) != 0 ||
       !sambaStringRefEqual(a->name, b->name) || a->formals_count != b->formals_count ||
-      a->units_count != b->units_count || a->rates_count != b->rates_count)
+      a->units_count != b->units_count)
     return false;
   for (uint32_t i = 0; i < a->formals_count; ++i)
     if (!sambaStringRefEqual(a->formals[i].name, b->formals[i].name))
@@ -24,9 +25,6 @@ static bool sameImages(const SambaPefImage *a, const SambaPefImage *b) {
   for (uint32_t i = 0; i < a->units_count; ++i)
     if (!sambaStringRefEqual(a->units[i].name, b->units[i].name) ||
         !sambaStringRefEqual(a->units[i].layer, b->units[i].layer))
-      return false;
-  for (uint32_t i = 0; i < a->rates_count; ++i)
-    if (a->rates[i].permille != b->rates[i].permille)
       return false;
   return true;
 }
@@ -80,12 +78,13 @@ SambaStatus objdumpFinishImage(SambaPef *pef, const SambaMachine *machine, Samba
 
   for (uint32_t i = 0; i < section->stream_count; ++i)
     routed &= section->streams[i].hop_count > 0;
+  const uint32_t *rates = sambaSectionRates(section, machine, section->arena);
   if (!placed)
-    SAMBA_RETURN_IF_ERROR(sambaSectionPlace(section, machine));
+    SAMBA_RETURN_IF_ERROR(sambaSectionPlace(section, machine, rates));
   if (!placed || !routed)
-    SAMBA_RETURN_IF_ERROR(sambaSectionRoute(section, machine));
+    SAMBA_RETURN_IF_ERROR(sambaSectionRoute(section, machine, rates));
   if (!unchecked && !(placed && routed)) {
-    SAMBA_RETURN_IF_ERROR(sambaSectionCheckRoutes(section, machine));
+    SAMBA_RETURN_IF_ERROR(sambaSectionCheckRoutes(section, machine, rates));
     SAMBA_RETURN_IF_ERROR(sambaSectionCheckStatic(section, machine));
   }
 

@@ -106,6 +106,11 @@ static SambaStatus checkVersion(Reader *reader, const SambaElfSection *sections,
     if (version[0] < 1)
       return sambaStatusMake(SAMBA_INVALID, "%s: format version %u.%u does not exist", reader->path,
                              version[0], version[1]);
+    if (version[0] < SAMBA_PEF_MAJOR)
+      return sambaStatusMake(SAMBA_UNSUPPORTED,
+                             "%s: format version %u.%u is older than %d.0, the oldest this program "
+                             "reads; compile again with this one",
+                             reader->path, version[0], version[1], SAMBA_PEF_MAJOR);
     return NULL;
   }
 

@@ -1,4 +1,4 @@
-/* Sections in and out of a PEF: the bits into the image, names and rates beside them; see
+/* Sections in and out of a PEF: the bits into the image, names beside them; see
  * image.h. */
 #include "backend/pef/image/image.h"
 
@@ -37,17 +37,6 @@ SambaStatus sambaPefEncodeImage(SambaPef *pef, const SambaSection *section,
   for (uint32_t i = 0; i < section->unit_count; ++i)
     image.units[i] = (SambaPefUnit){copyText(arena, section->units[i].name),
                                     copyText(arena, section->units[i].layer)};
-  image.rates_count = section->stream_count;
-  image.rates = SAMBA_ARENA_ARRAY(arena, SambaPefRate, section->stream_count);
-  const uint32_t *order = sambaStreamsCanonicalOrder(section, arena);
-  bool all = true; /* have the rate that the decoder assumes */
-  for (uint32_t i = 0; i < section->stream_count; ++i) {
-    image.rates[i].permille = section->streams[order[i]].rate_permille;
-    all &= image.rates[i].permille == 1000;
-  }
-
-  if (all)
-    image.rates_count = 0;
   *out_image = image;
   return NULL;
 }
@@ -59,8 +48,6 @@ void sambaPefImageName(const SambaPefImage *image, SambaSection *section) {
     sambaSectionSetSymbol(section, i, image->formals[i].name.data);
   for (uint32_t i = 0; i < image->units_count; ++i)
     sambaSectionSetUnit(section, i, image->units[i].name.data, image->units[i].layer.data);
-  for (uint32_t i = 0; i < image->rates_count; ++i)
-    sambaSectionSetRate(section, i, image->rates[i].permille);
 }
 
 SambaStatus sambaPefDecodeImage(const SambaPef *pef, uint32_t image, const SambaMachine *machine,
@@ -75,9 +62,6 @@ SambaStatus sambaPefDecodeImage(const SambaPef *pef, uint32_t image, const Samba
   if (!status && from->units_count && from->units_count != section->unit_count)
     status = sambaStatusMake(SAMBA_INVALID, "it names %u units, but its code has %u",
                              from->units_count, section->unit_count);
-  if (!status && from->rates_count && from->rates_count != section->stream_count)
-    status = sambaStatusMake(SAMBA_INVALID, "it gives the rates of %u streams, but its code has %u",
-                             from->rates_count, section->stream_count);
   if (status)
     return sambaStatusAnnotate(status, "image %u", image);
   sambaPefImageName(from, section);

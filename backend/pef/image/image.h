@@ -5,14 +5,14 @@
 #include "backend/pef/pef.h"
 #include "backend/section/section.h"
 
-/* Encodes a placed and routed section; formals, units and planned rates go into the debug tables.
+/* Encodes a placed and routed section; formals and units go into the debug tables.
  * All in pef's arena. */
 SambaStatus sambaPefEncodeImage(SambaPef *pef, const SambaSection *section,
                                 const SambaMachine *machine, SambaPefImage *out_image);
-/* Puts an image's names, layers and rates into the section that its code decodes to; those of
+/* Puts an image's names and layers into the section that its code decodes to; those of
  * units, formals and streams that the section does not have are left out. */
 void sambaPefImageName(const SambaPefImage *image, SambaSection *section);
-/* Decodes image `image` (checked as sambaSectionDecode does) and puts names, layers and rates back.
+/* Decodes image `image` (checked as sambaSectionDecode does) and puts names and layers back.
  * The section lives in `arena`; unit layers are those of the image. */
 SambaStatus sambaPefDecodeImage(const SambaPef *pef, uint32_t image, const SambaMachine *machine,
                                 SambaArena *arena, SambaSection **out_section);

@@ -162,7 +162,7 @@ static void buildNets(SambaPlacement *placement, SambaArena *arena) {
     for (uint32_t i = start; i < size; ++i)
       ++placement->unit_net_start[placement->net_units[i] + 1];
     placement->net_weight[placement->net_count++] =
-        (64 + stream->rate_permille) * fanoutFactor(size - start);
+        (64 + placement->rates[s] / 2) * fanoutFactor(size - start);
     placement->net_start[placement->net_count] = size;
   }
 
@@ -178,9 +178,9 @@ static void buildNets(SambaPlacement *placement, SambaArena *arena) {
 }
 
 static SambaStatus build(SambaPlacement *placement, SambaArena *arena, const SambaSection *section,
-                         const SambaMachine *machine) {
-  *placement =
-      (SambaPlacement){.section = section, .machine = machine, .unit_count = section->unit_count};
+                         const SambaMachine *machine, const uint32_t *rates) {
+  *placement = (SambaPlacement){
+      .section = section, .machine = machine, .rates = rates, .unit_count = section->unit_count};
   placement->width = (int32_t)machine->grid_columns;
   placement->height = (int32_t)machine->grid_rows;
   placement->site_count = (uint32_t)sambaMachineSiteCount(machine);
@@ -213,10 +213,11 @@ static SambaStatus build(SambaPlacement *placement, SambaArena *arena, const Sam
   return takeFixed(placement);
 }
 
-SambaStatus sambaSectionPlace(SambaSection *section, const SambaMachine *machine) {
+SambaStatus sambaSectionPlace(SambaSection *section, const SambaMachine *machine,
+                              const uint32_t *rates) {
   SambaArena arena = {0};
   SambaPlacement placement;
-  SambaStatus status = build(&placement, &arena, section, machine);
+  SambaStatus status = build(&placement, &arena, section, machine, rates);
 
   if (!status) {
     sambaPlacementInitial(&placement, &arena);

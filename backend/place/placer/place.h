@@ -15,7 +15,9 @@
  * hand. Needs a section whose endpoints index existing units (sambaSectionCheck). On failure no
  * unit has changed. Errors: SAMBA_EXHAUSTED when a kind of unit exceeds what the machine has,
  * naming the layer that has most of them; SAMBA_INVALID when a hand-placed unit lies outside the
- * machine, on a site of the other kind, or on a site twice. */
-SambaStatus sambaSectionPlace(SambaSection *section, const SambaMachine *machine);
+ * machine, on a site of the other kind, or on a site twice.
+ * rates: of each stream, in permille of a lane (sambaSectionRates); busy streams are kept short. */
+SambaStatus sambaSectionPlace(SambaSection *section, const SambaMachine *machine,
+                              const uint32_t *rates);
 
 #endif

@@ -22,6 +22,7 @@ typedef struct SambaPlacement {
   const SambaSection *section;
   const SambaMachine *machine;
   int32_t width, height;
+  const uint32_t *rates;           /* of the section's streams */
   uint32_t site_count, slot_count; /* slot = y * width + x, then site_count + ag */
   const int32_t *column_cycles;    /* latency from column 0 to column x */
   int32_t row_cycles;              /* latency from row to row */

@@ -91,15 +91,13 @@ static SambaStatus linkOverused(const SambaRouting *routing, uint32_t channel) {
       describeCrowd(&arena, routing->section, &crowd));
   uint32_t largest = crowd.streams.data[0];
   for (uint32_t i = 1; i < crowd.count; ++i)
-    if (routing->section->streams[crowd.streams.data[i]].rate_permille >
-        routing->section->streams[largest].rate_permille)
+    if (routing->rates[crowd.streams.data[i]] > routing->rates[largest])
       largest = crowd.streams.data[i];
   const char *layer = routing->section->units[routing->section->streams[largest].source.unit].layer;
   sambaStatusNote(status, "the largest is %s with %u.%02u%s%s%s",
                   describeStream(&arena, routing->section, largest),
-                  RATE_ARGS(routing->section->streams[largest].rate_permille),
-                  layer && layer[0] ? ", of layer '" : "", layer ? layer : "",
-                  layer && layer[0] ? "'" : "");
+                  RATE_ARGS(routing->rates[largest]), layer && layer[0] ? ", of layer '" : "",
+                  layer ? layer : "", layer && layer[0] ? "'" : "");
   sambaStatusNote(
       status,
       "lower the section's parallel factor, split the section, place the units of these streams "
@@ -142,7 +140,7 @@ static SambaStatus portsOverused(const SambaRouting *routing, const PortUse *use
   SambaArena arena = {0};
   Crowd crowd = {.count = count};
   for (uint32_t i = 0; i < count; ++i) {
-    crowd.rate += routing->section->streams[uses[i].stream].rate_permille;
+    crowd.rate += routing->rates[uses[i].stream];
     sambaArrayAppend(&crowd.streams, uses[i].stream);
   }
 
@@ -162,7 +160,7 @@ static SambaStatus portsOverused(const SambaRouting *routing, const PortUse *use
       describeCrowd(&arena, routing->section, &crowd));
   if (unit->layer && unit->layer[0])
     sambaStatusNote(status, "unit %s works for layer '%s'", unit->name, unit->layer);
-  sambaStatusNote(status, "spread the streams over more units, or lower their planned rates");
+  sambaStatusNote(status, "spread the streams over more units, or lower the parallel factor");
   sambaArrayFree(&crowd.streams);
   sambaArenaDestroy(&arena);
 
@@ -209,8 +207,8 @@ static SambaStatus assignPorts(const SambaRouting *routing, PortTable *table, bo
 
   for (size_t i = 0, j; i < uses.size && !status; i = j) {
     for (j = i; j < uses.size && uses.data[j].unit == uses.data[i].unit; ++j)
-      claims[j - i] = (SambaLaneClaim){section->streams[uses.data[j].stream].rate_permille,
-                                       (uint32_t)(j - i), 0, 0};
+      claims[j - i] =
+          (SambaLaneClaim){routing->rates[uses.data[j].stream], (uint32_t)(j - i), 0, 0};
     if (!sambaLanesAssign(claims, (uint32_t)(j - i), ports, routing->flows)) {
       status = portsOverused(routing, &uses.data[i], (uint32_t)(j - i), ports, outputs);
       break;
@@ -237,7 +235,7 @@ static SambaStatus assignPorts(const SambaRouting *routing, PortTable *table, bo
 static void makeNet(const SambaRouting *routing, SambaArena *arena, uint32_t stream, uint32_t *seen,
                     SambaNet *net) {
   const SambaStream *s = &routing->section->streams[stream];
-  *net = (SambaNet){.stream = stream, .rate = s->rate_permille};
+  *net = (SambaNet){.stream = stream, .rate = routing->rates[stream]};
   net->source = unitSwitch(routing->section, routing->machine, s->source.unit);
   net->sinks = SAMBA_ARENA_ARRAY(arena, uint32_t, s->destination_count);
   net->sink_branch = SAMBA_ARENA_ARRAY(arena, uint32_t, s->destination_count);
@@ -343,9 +341,9 @@ static void emitNet(const SambaRouting *routing, const SambaNet *net, const Samb
 }
 
 static SambaStatus routeKind(SambaSection *section, const SambaMachine *machine,
-                             SambaStreamKind kind, SambaRouting *routing, PortTable *table,
-                             SambaArena *scratch) {
-  *routing = (SambaRouting){.section = section, .machine = machine, .kind = kind};
+                             const uint32_t *rates, SambaStreamKind kind, SambaRouting *routing,
+                             PortTable *table, SambaArena *scratch) {
+  *routing = (SambaRouting){.section = section, .machine = machine, .rates = rates, .kind = kind};
   routing->lanes = sambaLinkLanes(machine, kind);
   routing->flows = (uint32_t)machine->flows_per_lane;
   routing->width = (int32_t)machine->grid_columns;
@@ -382,7 +380,8 @@ static SambaStatus routeKind(SambaSection *section, const SambaMachine *machine,
   return NULL;
 }
 
-SambaStatus sambaSectionRoute(SambaSection *section, const SambaMachine *machine) {
+SambaStatus sambaSectionRoute(SambaSection *section, const SambaMachine *machine,
+                              const uint32_t *rates) {
   SAMBA_RETURN_IF_ERROR(checkPlaced(section, machine));
   if (machine->network == SAMBA_NETWORK_IDEAL)
     return NULL;
@@ -397,8 +396,8 @@ SambaStatus sambaSectionRoute(SambaSection *section, const SambaMachine *machine
   PortTable tables[SAMBA_STREAM_CONTROL + 1] = {0};
   SambaStatus status = NULL;
   for (int kind = 0; kind <= SAMBA_STREAM_CONTROL && !status; ++kind)
-    status = routeKind(section, machine, (SambaStreamKind)kind, &routings[kind], &tables[kind],
-                       &scratch);
+    status = routeKind(section, machine, rates, (SambaStreamKind)kind, &routings[kind],
+                       &tables[kind], &scratch);
 
   for (int kind = 0; kind <= SAMBA_STREAM_CONTROL; ++kind) {
     SambaRouting *routing = &routings[kind];

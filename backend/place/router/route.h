@@ -2,7 +2,7 @@
  *
  * Each stream is a multicast tree over links between neighbouring switches; kinds of streams have
  * links of their own. A link has some lanes per direction; a lane carries several streams, told
- * apart by flow id, while their planned rates sum to at most 1 and there are flow ids left;
+ * apart by flow id, while their rates sum to at most 1 and there are flow ids left;
  * physical unit ports likewise. Streams negotiate for links (PathFinder: congestion costs more from
  * round to round, until nobody shares too much); lanes and flow ids are given at the end, and a
  * switch may change both.
@@ -25,6 +25,7 @@
 #include "backend/section/section.h"
 
 /* Fills the hops of every stream (memory from section->arena). Every unit must be placed legally.
+ * rates: of each stream, in permille of a lane (sambaSectionRates).
  * When all streams have hops already (routed by hand) they stay; when only some have, all are
  * routed anew. Hops: depth-first from the source; hops[0].in is the source's physical output (UNIT
  * or AG; lane = port number); a destination is a hop whose out is UNIT or AG. Where one stream
@@ -32,6 +33,7 @@
  * SAMBA_EXHAUSTED: a unit's physical ports or a link cannot carry what is planned; names the link,
  * the capacity and the streams. SAMBA_INVALID: a unit without a place. On failure no stream has
  * changed. On an ideal network no stream has a route, and nothing is done. */
-SambaStatus sambaSectionRoute(SambaSection *section, const SambaMachine *machine);
+SambaStatus sambaSectionRoute(SambaSection *section, const SambaMachine *machine,
+                              const uint32_t *rates);
 
 #endif

@@ -43,6 +43,7 @@ typedef struct SambaNet {
 typedef struct SambaRouting {
   const SambaSection *section;
   const SambaMachine *machine;
+  const uint32_t *rates; /* of the section's streams */
   SambaStreamKind kind;
   uint32_t lanes, flows;                    /* per link, per lane */
   uint32_t class_lanes[SAMBA_LANE_CLASSES]; /* how many of the lanes; class 0 comes first */

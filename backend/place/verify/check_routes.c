@@ -77,7 +77,7 @@ static SambaStatus checkLane(const SambaSection *section, const SambaMachine *ma
 
 static SambaStatus checkCapacity(const SambaSection *section, const SambaMachine *machine,
                                  const SambaFabric *fabric, const uint32_t *end_streams,
-                                 SambaArena *arena) {
+                                 const uint32_t *rates, SambaArena *arena) {
   LaneUse *uses =
       SAMBA_ARENA_ARRAY(arena, LaneUse, (size_t)fabric->end_count + fabric->entry_count);
   size_t count = 0;
@@ -85,7 +85,7 @@ static SambaStatus checkCapacity(const SambaSection *section, const SambaMachine
   for (uint32_t i = 0; i < fabric->end_count; ++i) {
     const SambaFlowEnd *end = &fabric->ends[i];
     uses[count++] = (LaneUse){laneKey(unitPlace(end->unit, end->output), end->kind, end->lane),
-                              section->streams[end_streams[i]].rate_permille, end_streams[i]};
+                              rates[end_streams[i]], end_streams[i]};
   }
 
   for (uint32_t s = 0; s < section->stream_count; ++s) {
@@ -94,7 +94,7 @@ static SambaStatus checkCapacity(const SambaSection *section, const SambaMachine
       if (stream->hops[h].out.port <= SAMBA_SWITCH_WEST)
         uses[count++] = (LaneUse){
             laneKey(linkPlace(machine, &stream->hops[h]), stream->kind, stream->hops[h].out.lane),
-            stream->rate_permille, s};
+            rates[s], s};
   }
 
   if (count)
@@ -172,7 +172,7 @@ static SambaStatus compareStream(const SambaSection *section, const SambaRecover
 }
 
 static SambaStatus checkRoutes(const SambaSection *asked, const SambaMachine *machine,
-                               SambaArena *arena) {
+                               const uint32_t *rates, SambaArena *arena) {
   SambaFabric fabric;
   SambaRecoveredStream *found;
   uint32_t count;
@@ -194,12 +194,13 @@ static SambaStatus checkRoutes(const SambaSection *asked, const SambaMachine *ma
         compareStream(asked, &found[i], end_streams[found[i].source_end], end_streams));
   return machine->network == SAMBA_NETWORK_IDEAL
              ? NULL /* no two streams share anything */
-             : checkCapacity(asked, machine, &fabric, end_streams, arena);
+             : checkCapacity(asked, machine, &fabric, end_streams, rates, arena);
 }
 
-SambaStatus sambaSectionCheckRoutes(const SambaSection *asked, const SambaMachine *machine) {
+SambaStatus sambaSectionCheckRoutes(const SambaSection *asked, const SambaMachine *machine,
+                                    const uint32_t *rates) {
   SambaArena arena = {0};
-  SambaStatus status = checkRoutes(asked, machine, &arena);
+  SambaStatus status = checkRoutes(asked, machine, rates, &arena);
   sambaArenaDestroy(&arena);
   return status;
 }

@@ -13,9 +13,10 @@
 /* Sites: of the right kind, each used once; address generators likewise. Routes: collects the
  * switch entries and the units' flow ends of all streams, recovers streams from these alone, and
  * compares: every asked stream comes from its port and reaches exactly its destinations. Capacity:
- * on every link lane and every physical unit port the planned rates sum to at most 1. SAMBA_INVALID
- * names switch, lane, stream or unit. */
-SambaStatus sambaSectionCheckRoutes(const SambaSection *asked, const SambaMachine *machine);
+ * on every link lane and every physical unit port the streams' rates (sambaSectionRates) sum to at
+ * most 1. SAMBA_INVALID names switch, lane, stream or unit. */
+SambaStatus sambaSectionCheckRoutes(const SambaSection *asked, const SambaMachine *machine,
+                                    const uint32_t *rates);
 
 /* The static checks before emission: (i) tokens balance (sambaSectionCheck); (ii) where paths part
  * and meet again, none has to hold more tokens than it can before the unit where they meet can

@@ -102,9 +102,6 @@ static SambaStatus checkMentions(const SambaSection *section, Mentions *ports, M
     if ((unsigned)stream->kind > SAMBA_STREAM_CONTROL)
       return sambaStatusMake(SAMBA_INVALID, "stream %u: kind %d is undefined", s,
                              (int)stream->kind);
-    if (stream->rate_permille < 1 || stream->rate_permille > 1000)
-      return sambaStatusMake(SAMBA_INVALID, "stream %u: rate_permille is %u, expected 1 to 1000", s,
-                             stream->rate_permille);
     if (stream->destination_count == 0)
       return sambaStatusMake(SAMBA_INVALID, "stream %u: no destination", s);
     SAMBA_RETURN_IF_ERROR(appendEndpoint(section, streams, s, stream->source, true));

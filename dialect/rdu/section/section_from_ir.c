@@ -46,11 +46,6 @@ static SambaStatus readFormals(MlirOperation op, SambaArena *arena, SambaSection
 
 static SambaStatus readRoute(MlirOperation op, SambaArena *arena, SambaStream *stream) {
   MlirAttribute hops = sambaOperationAttribute(op, "hops");
-  int64_t rate = 1000;
-  SAMBA_RETURN_IF_ERROR(sambaI64FromIr(op, "rate", 1, 1000, &rate));
-  stream->rate_permille = (uint32_t)rate;
-  if (mlirAttributeIsNull(hops))
-    return NULL;
   stream->hop_count = (uint32_t)mlirArrayAttrGetNumElements(hops);
   SambaHop *parsed = SAMBA_ARENA_ARRAY(arena, SambaHop, stream->hop_count);
   for (uint32_t i = 0; i < stream->hop_count; ++i)
@@ -86,8 +81,8 @@ static void numberStreams(SambaArena *arena, SambaSection *section, const MlirOp
       uint32_t *streams = SAMBA_ARENA_ARRAY(arena, uint32_t, port->stream_count);
       for (uint32_t s = 0; s < port->stream_count; ++s, ++result) {
         MlirValue value = mlirOperationGetResult(ops[u], result);
-        section->streams[next] = (SambaStream){
-            .kind = streamKind(mlirValueGetType(value)), .source = {u, p}, .rate_permille = 1000};
+        section->streams[next] =
+            (SambaStream){.kind = streamKind(mlirValueGetType(value)), .source = {u, p}};
         sambaPointerMapSet(numbers, value.ptr, next);
         streams[s] = next++;
       }
@@ -199,7 +194,7 @@ static SambaStatus readRoutes(MlirBlock block, SambaArena *arena, SambaSection *
     if (!sambaPointerMapGet(numbers, mlirOperationGetOperand(at, 0).ptr, &number))
       return sambaStatusMake(SAMBA_INVALID, "a route's operand is not a stream of this section");
     SambaStream *stream = &section->streams[number];
-    if (stream->hop_count || stream->rate_permille != 1000)
+    if (stream->hop_count)
       return sambaStatusMake(SAMBA_INVALID, "the stream from unit '%s' has two routes",
                              section->units[stream->source.unit].name);
     SAMBA_RETURN_IF_ERROR(faultOf(readRoute(at, arena, stream), at, out_fault,

@@ -279,19 +279,16 @@ static void writeUnit(Writer *writer, const SambaUnit *unit) {
 
 static void writeRoute(Writer *writer, uint32_t index) {
   const SambaStream *stream = &writer->section->streams[index];
-  if (!stream->hop_count && stream->rate_permille == 1000)
+  if (!stream->hop_count)
     return;
   SambaArena arena = {0};
 
   Entries entries = {.context = writer->context};
-  if (stream->rate_permille != 1000)
-    addInteger(&entries, "rate", stream->rate_permille);
   MlirAttribute *hops = SAMBA_ARENA_ARRAY(&arena, MlirAttribute, stream->hop_count);
   for (uint32_t h = 0; h < stream->hop_count; ++h)
     hops[h] = mlirStringAttrGet(
         writer->context, mlirStringRefCreateFromCString(sambaHopFormat(&arena, &stream->hops[h])));
-  if (stream->hop_count)
-    add(&entries, "hops", mlirArrayAttrGet(writer->context, stream->hop_count, hops));
+  add(&entries, "hops", mlirArrayAttrGet(writer->context, stream->hop_count, hops));
   MlirValue value = valueOf(writer, index);
   SambaOperationParts parts = {.name = "rdu.route",
                                .location = writer->location,

@@ -1,6 +1,7 @@
 /* Cycles of planned sections in the timing engine, placed and routed, against bounds counted from
  * the operator's shape and the machine alone. */
 #include "backend/codegen/codegen.h"
+#include "backend/estimate/estimate.h"
 #include "backend/machine/shipped.h"
 #include "backend/place/placer/place.h"
 #include "backend/place/router/route.h"
@@ -25,10 +26,11 @@ static uint64_t cyclesOf(SambaStageGraph *graph, const SambaMachine *machine) {
     status = sambaCodegenSection(graph, machine, &arena, &section);
   if (!status)
     status = sambaSplitPrograms(section, machine);
+  const uint32_t *rates = status ? NULL : sambaSectionRates(section, machine, &arena);
   if (!status)
-    status = sambaSectionPlace(section, machine);
+    status = sambaSectionPlace(section, machine, rates);
   if (!status)
-    status = sambaSectionRoute(section, machine);
+    status = sambaSectionRoute(section, machine, rates);
   SambaBinding bindings[8] = {{0}};
   uint64_t address = 0;
 

@@ -102,7 +102,7 @@ static const char byHand[] = "# by hand\n"
                              "    input dtype=f32 trips=[4 | 16] strides=[16 | 1] fill=0.0\n"
                              "      guard limit=63 strides=[16 | 1]\n"
                              "  stream s0 vector lx.out0 -> twice.in0\n"
-                             "  stream s1 vector twice.out0 -> sy.in0 rate=500\n"
+                             "  stream s1 vector twice.out0 -> sy.in0\n"
                              "} # done\n"
                              "rest";
 
@@ -131,8 +131,6 @@ static void byHandIsPleasant(void **state) {
   assert_true(constant == -1.5e-3f);
   assert_int_equal(unit->compute.program.ops[2].immediate, SAMBA_DTYPE_I8);
   assert_int_equal(section->units[2].inputs[0].access.guards[0].limit, 63);
-  assert_int_equal(section->streams[0].rate_permille, 1000);
-  assert_int_equal(section->streams[1].rate_permille, 500);
   assert_int_equal(section->streams[1].hop_count, 0);
   sambaArenaDestroy(&arena);
 }
@@ -207,8 +205,8 @@ static const BadText badTexts[] = {
      "t.in0\n",
      "no stream 'q' below"},
     {"load l\noutput trips=[|] strides=[]\nstore t\ninput trips=[|] strides=[]\nstream s vector "
-     "l.out0 -> t.in0 x\n",
-     "expected 'rate'"},
+     "l.out0 -> t.in0 rate=500\n",
+     "expected the end of the line"},
     {"load l\noutput trips=[|] strides=[]\nstore t\ninput trips=[|] strides=[]\nstream s vector "
      "l.out0 -> t.in0\nhop "
      "(0, 0) up\n",

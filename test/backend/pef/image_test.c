@@ -32,7 +32,7 @@ static const char listing[] = "section twice {\n"
                               "    output dtype=f32 strides=[0 | 1]\n"
                               "  store sy symbol=y ag=3\n"
                               "    input dtype=f32 trips=[4 | 16] strides=[16 | 1]\n"
-                              "  stream s0 vector lx.out0 -> c.in0 rate=500\n"
+                              "  stream s0 vector lx.out0 -> c.in0\n"
                               "    hop (1, 3) ag 2 lane 0 flow 0 -> unit lane 0 flow 0\n"
                               "  stream s1 vector c.out0 -> sy.in0\n"
                               "    hop (1, 3) unit lane 0 flow 0 -> east lane 0 flow 0\n"
@@ -79,8 +79,6 @@ static void testNames(void **state) {
   assert_string_equal(section->units[1].name, "c");
   assert_string_equal(section->symbols[1].name, "y");
   assert_int_equal(section->stream_count, 2);
-  assert_int_equal(section->streams[0].rate_permille, 500);
-  assert_int_equal(section->streams[1].rate_permille, 1000);
   assert_true(sambaStringRefEqualC(sambaPefCallLayer(back, 0, 1), "fc1"));
   assert_true(sambaStringRefEqualC(sambaPefCallLayer(back, 0, 9), ""));
   sambaArenaDestroy(&arena);
@@ -104,9 +102,6 @@ static void testMismatches(void **state) {
   expectError(sambaPefDecodeImage(pef, 0, &machine, &arena, &section),
               "image 0: it names 2 units, but its code has 3");
   ++pef->images[0].units_count;
-  --pef->images[0].rates_count;
-  expectError(sambaPefDecodeImage(pef, 0, &machine, &arena, &section),
-              "image 0: it gives the rates of 1 streams, but its code has 2");
   sambaArenaDestroy(&arena);
   sambaPefDestroy(pef);
 }

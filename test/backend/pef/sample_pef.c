@@ -44,7 +44,6 @@ static void addCall(SambaPef *pef) {
   static const uint8_t code[24] = {1, 2, 3, 4, 5};
   static SambaPefFormal formals[3];
   static SambaPefUnit units[2];
-  static SambaPefRate rates[1];
   SambaArena *arena = &pef->arena;
 
   pef->images_count = pef->sections_count = pef->calls_count = 1;
@@ -54,15 +53,12 @@ static void addCall(SambaPef *pef) {
     formals[i].name = sambaStringRef(names[i]);
   units[0] = (SambaPefUnit){sambaStringRef("load0"), sambaStringRef("fc1")};
   units[1] = (SambaPefUnit){sambaStringRef("store0"), sambaStringRef("fc1")};
-  rates[0].permille = 500;
   pef->images[0] = (SambaPefImage){.name = sambaStringRef("s0"),
                                    .code = {code, sizeof code},
                                    .formals_count = 3,
                                    .formals = formals,
                                    .units_count = 2,
-                                   .units = units,
-                                   .rates_count = 1,
-                                   .rates = rates};
+                                   .units = units};
   pef->sections = SAMBA_ARENA_NEW(arena, SambaPefSection);
   pef->sections[0] = (SambaPefSection){.name = sambaStringRef("s0"),
                                        .type = SAMBA_PEF_SECTION_FWD,

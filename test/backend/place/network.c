@@ -13,6 +13,7 @@ void networkCreate(Network *network, const char *name) {
 void networkDestroy(Network *network) {
   free(network->section.units);
   free(network->section.streams);
+  free(network->rates);
   sambaArenaDestroy(&network->arena);
 }
 
@@ -75,8 +76,11 @@ uint32_t networkStream(Network *network, uint32_t rate, SambaEndpoint source,
   section->streams[index] = (SambaStream){.kind = SAMBA_STREAM_VECTOR,
                                           .source = source,
                                           .destination_count = count,
-                                          .destinations = ends,
-                                          .rate_permille = rate};
+                                          .destinations = ends};
+  if (section->stream_count > network->rate_capacity)
+    network->rates = sambaArrayGrow(network->rates, &network->rate_capacity, section->stream_count,
+                                    sizeof *network->rates);
+  network->rates[index] = rate;
   return index;
 }
 

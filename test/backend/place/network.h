@@ -9,7 +9,8 @@
 typedef struct Network {
   SambaArena arena;
   SambaSection section;
-  size_t unit_capacity, stream_capacity;
+  uint32_t *rates; /* of the streams, in permille of a lane */
+  size_t unit_capacity, stream_capacity, rate_capacity;
   uint64_t random;
 } Network;
 

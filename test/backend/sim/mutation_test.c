@@ -3,6 +3,7 @@
  * named fault. Best under ASan and UBSan. */
 #include "backend/config/encoding.h"
 #include "backend/config/record_codec.h"
+#include "backend/estimate/estimate.h"
 #include "backend/listing/listing.h"
 #include "backend/machine/shipped.h"
 #include "backend/place/placer/place.h"
@@ -199,8 +200,9 @@ static void damagedSectionsEndWell(void **state) {
   size_t position = 0;
 
   assert_null(sambaSectionParse(sambaStringRef(source), &position, &arena, &section));
-  assert_null(sambaSectionPlace(section, machine));
-  assert_null(sambaSectionRoute(section, machine));
+  const uint32_t *rates = sambaSectionRates(section, machine, &arena);
+  assert_null(sambaSectionPlace(section, machine, rates));
+  assert_null(sambaSectionRoute(section, machine, rates));
   assert_null(sambaSectionEncode(section, machine, &bytes));
   SambaValuesOptions options = {.threads = 1};
   SambaValues *values;

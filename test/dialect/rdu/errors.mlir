@@ -385,16 +385,8 @@ rdu.section @s(%a: !rdu.symbol<8xf32>) {
 // expected-error@below {{'rdu.section' op the stream from unit 'in' has two routes}}
 rdu.section @s(%a: !rdu.symbol<8xf32>) {
   %t = rdu.load %a {name = "in", outputs = [{loops = [2], tile = [4], strides = [4, 1]}]} : (!rdu.symbol<8xf32>) -> !rdu.stream<4xf32>
-  rdu.route %t {rate = 3} : !rdu.stream<4xf32>
-  rdu.route %t {rate = 4} : !rdu.stream<4xf32>
-}
-
-// -----
-
-rdu.section @s(%a: !rdu.symbol<8xf32>) {
-  %t = rdu.load %a {name = "in", outputs = [{loops = [2], tile = [4], strides = [4, 1]}]} : (!rdu.symbol<8xf32>) -> !rdu.stream<4xf32>
-  // expected-error@below {{'rdu.route' op 'rate' must be an integer from 1 to 1000}}
-  rdu.route %t {rate = 1001} : !rdu.stream<4xf32>
+  rdu.route %t {hops = ["(3,0) ag 3 0:0 -> unit 0:4"]} : !rdu.stream<4xf32>
+  rdu.route %t {hops = ["(3,0) ag 3 0:0 -> unit 0:4"]} : !rdu.stream<4xf32>
 }
 
 // -----

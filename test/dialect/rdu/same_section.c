@@ -58,7 +58,6 @@ static void sameStream(const SambaSection *a, const SambaSection *b, uint32_t i,
     SAME(s->destinations[d].port, t->destinations[d].port);
   }
 
-  SAME(s->rate_permille, t->rate_permille);
   SAME(s->hop_count, t->hop_count);
   for (uint32_t h = 0; h < s->hop_count; ++h) {
     SAME(s->hops[h].x, t->hops[h].x);

@@ -214,38 +214,18 @@ static void everyField(void **state) {
        .in = {SAMBA_SWITCH_AG, 0, 65535, 79},
        .out = {SAMBA_SWITCH_NORTH, 1, 0, 0}},
       {.x = 0, .y = 0, .in = {SAMBA_SWITCH_SOUTH, 1, 0, 0}, .out = {SAMBA_SWITCH_UNIT, 3, 12, 0}}};
-  SambaStream streams[] = {{.kind = SAMBA_STREAM_SCALAR,
-                            .source = {0, 0},
-                            .destination_count = 1,
-                            .destinations = d0,
-                            .rate_permille = 1000},
-                           {.kind = SAMBA_STREAM_VECTOR,
-                            .source = {1, 0},
-                            .destination_count = 1,
-                            .destinations = d1,
-                            .rate_permille = 1,
-                            .hop_count = 2,
-                            .hops = hops},
-                           {.kind = SAMBA_STREAM_VECTOR,
-                            .source = {1, 0},
-                            .destination_count = 1,
-                            .destinations = d1,
-                            .rate_permille = 1000},
-                           {.kind = SAMBA_STREAM_VECTOR,
-                            .source = {2, 0},
-                            .destination_count = 2,
-                            .destinations = d3,
-                            .rate_permille = 250},
-                           {.kind = SAMBA_STREAM_VECTOR,
-                            .source = {3, 0},
-                            .destination_count = 1,
-                            .destinations = d4,
-                            .rate_permille = 1000},
-                           {.kind = SAMBA_STREAM_CONTROL,
-                            .source = {4, 0},
-                            .destination_count = 1,
-                            .destinations = d5,
-                            .rate_permille = 1000}};
+  SambaStream streams[] = {
+      {.kind = SAMBA_STREAM_SCALAR, .source = {0, 0}, .destination_count = 1, .destinations = d0},
+      {.kind = SAMBA_STREAM_VECTOR,
+       .source = {1, 0},
+       .destination_count = 1,
+       .destinations = d1,
+       .hop_count = 2,
+       .hops = hops},
+      {.kind = SAMBA_STREAM_VECTOR, .source = {1, 0}, .destination_count = 1, .destinations = d1},
+      {.kind = SAMBA_STREAM_VECTOR, .source = {2, 0}, .destination_count = 2, .destinations = d3},
+      {.kind = SAMBA_STREAM_VECTOR, .source = {3, 0}, .destination_count = 1, .destinations = d4},
+      {.kind = SAMBA_STREAM_CONTROL, .source = {4, 0}, .destination_count = 1, .destinations = d5}};
   SambaFormal symbols[] = {{"w", SAMBA_DTYPE_BF16, 4096, false},
                            {"rows", SAMBA_DTYPE_I64, 9, false},
                            {"y", SAMBA_DTYPE_BF16, 24, true}};
@@ -302,8 +282,7 @@ static void oneOperation(SambaLaneOp op) {
                            .outputs = &made[i],
                            .load_store.symbol = i};
     ends[i] = (SambaEndpoint){4, i};
-    streams[i] = (SambaStream){
-        .source = {i, 0}, .destination_count = 1, .destinations = &ends[i], .rate_permille = 1000};
+    streams[i] = (SambaStream){.source = {i, 0}, .destination_count = 1, .destinations = &ends[i]};
   }
 
   outs[0] = (SambaPort){.dtype = result,
@@ -327,7 +306,7 @@ static void oneOperation(SambaLaneOp op) {
                          .compute.trips = trips,
                          .compute.token_level = 1,
                          .compute.program = {.op_count = 1, .ops = &op}};
-  streams[4] = (SambaStream){.source = {4, 0}, .destination_count = 0, .rate_permille = 1000};
+  streams[4] = (SambaStream){.source = {4, 0}, .destination_count = 0};
   SambaFormal symbols[4];
   for (int i = 0; i < 4; ++i)
     symbols[i] = (SambaFormal){"s", classes[i], 4, false};

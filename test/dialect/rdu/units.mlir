@@ -37,8 +37,8 @@ rdu.section @unrolled(%a: !rdu.symbol<64xf32> {rdu.name = "a"}, %b: !rdu.symbol<
   } : (!rdu.stream<16xf32>) -> !rdu.stream<16xf32>
   rdu.store %b, %p, %q {name = "out", inputs = [{streams = 2, loops = [4], tile = [16], strides = [16, 1]}]}
       : (!rdu.symbol<64xf32>, !rdu.stream<16xf32>, !rdu.stream<16xf32>) -> ()
-  // CHECK: rdu.route %{{.*}}#0 {hops = ["(3,0) ag 3 0:0 -> west 0:4", "(2,0) east 0:4 -> unit 1:0"], rate = 500} :
-  rdu.route %x#0 {rate = 500, hops = ["(3,0) ag 3 0:0 -> west 0:4", "(2,0) east 0:4 -> unit 1:0"]} : !rdu.stream<16xf32>
+  // CHECK: rdu.route %{{.*}}#0 {hops = ["(3,0) ag 3 0:0 -> west 0:4", "(2,0) east 0:4 -> unit 1:0"]} :
+  rdu.route %x#0 {hops = ["(3,0) ag 3 0:0 -> west 0:4", "(2,0) east 0:4 -> unit 1:0"]} : !rdu.stream<16xf32>
 }
 
 // A loop: the buffer starts full of zeros, feeds the unit that adds to it, and is written by it.

@@ -38,7 +38,7 @@ static void placesRandomSectionsLegally(void **state) {
       uint32_t pcus = (uint32_t)sambaMachinePcuCount(*machine);
       networkRandomGraph(&network, pmus ? pmus : 1, pcus >> (seed / 2),
                          (uint32_t)(*machine)->ag_count, 3, 300);
-      expectOk(sambaSectionPlace(&network.section, *machine));
+      expectOk(sambaSectionPlace(&network.section, *machine, network.rates));
       expectOk(sambaPlacementCheck(*machine, network.section.units, network.section.unit_count));
       networkDestroy(&network);
     }
@@ -53,8 +53,8 @@ static void isDeterministic(void **state) {
   networkCreate(&b, "same");
   networkMatmul(&a, 6, 7, 3, 500, 10);
   networkMatmul(&b, 6, 7, 3, 500, 10);
-  expectOk(sambaSectionPlace(&a.section, &machine));
-  expectOk(sambaSectionPlace(&b.section, &machine));
+  expectOk(sambaSectionPlace(&a.section, &machine, a.rates));
+  expectOk(sambaSectionPlace(&b.section, &machine, b.rates));
 
   for (uint32_t u = 0; u < a.section.unit_count; ++u) {
     assert_int_equal(a.section.units[u].x, b.section.units[u].x);
@@ -63,7 +63,7 @@ static void isDeterministic(void **state) {
   }
 
   /* A placed section is placed by hand: nothing moves. */
-  expectOk(sambaSectionPlace(&a.section, &machine));
+  expectOk(sambaSectionPlace(&a.section, &machine, a.rates));
   for (uint32_t u = 0; u < a.section.unit_count; ++u)
     assert_int_equal(a.section.units[u].x, b.section.units[u].x);
   networkDestroy(&a);
@@ -106,7 +106,7 @@ static void findsTheShortestChain(void **state) {
   networkLink(&network, 100, load, buffer);
   networkLink(&network, 100, buffer, compute);
   networkLink(&network, 100, compute, store);
-  expectOk(sambaSectionPlace(&network.section, &machine));
+  expectOk(sambaSectionPlace(&network.section, &machine, network.rates));
   const SambaUnit *u = network.section.units;
   assert_int_equal(chainLength(&machine, u[load].load_store.ag, u[buffer].y * 4 + u[buffer].x,
                                u[compute].y * 4 + u[compute].x, u[store].load_store.ag),
@@ -127,7 +127,7 @@ static void keepsPlacementByHand(void **state) {
   units[2].y = 3;
   units[9].x = 0;
   units[9].y = 3;
-  expectOk(sambaSectionPlace(&network.section, &machine));
+  expectOk(sambaSectionPlace(&network.section, &machine, network.rates));
   assert_int_equal(units[0].load_store.ag, 3);
   assert_true(units[2].x == 3 && units[2].y == 3);
   assert_true(units[9].x == 0 && units[9].y == 3);
@@ -143,7 +143,7 @@ static void refusesTooManyUnits(void **state) {
   networkCreate(&network, "big");
   for (int i = 0; i < 9; ++i)
     networkUnit(&network, SAMBA_UNIT_COMPUTE, i % 3 ? "conv1" : "fc");
-  expectError(sambaSectionPlace(&network.section, &machine), SAMBA_EXHAUSTED,
+  expectError(sambaSectionPlace(&network.section, &machine, network.rates), SAMBA_EXHAUSTED,
               "section @big needs 9 PCUs, but tiny has 8\n  note: layer 'conv1' has the most: 6 "
               "PCUs\n  note: lower the "
               "section's parallel factor, split the section, or choose a machine with more PCUs");
@@ -151,7 +151,7 @@ static void refusesTooManyUnits(void **state) {
   networkCreate(&network, "big");
   for (int i = 0; i < 9; ++i)
     networkUnit(&network, SAMBA_UNIT_BUFFER, i == 4 ? "fc" : "");
-  expectError(sambaSectionPlace(&network.section, &machine), SAMBA_EXHAUSTED,
+  expectError(sambaSectionPlace(&network.section, &machine, network.rates), SAMBA_EXHAUSTED,
               "section @big needs 9 PMUs, but tiny has 8\n  note: layer 'fc' has the most: 1 PMU\n "
               " note: lower the "
               "section's parallel factor, split the section, or choose a machine with more PMUs");
@@ -159,7 +159,7 @@ static void refusesTooManyUnits(void **state) {
   networkCreate(&network, "big");
   for (int i = 0; i < 5; ++i)
     networkUnit(&network, i % 2 ? SAMBA_UNIT_LOAD : SAMBA_UNIT_STORE, "");
-  expectError(sambaSectionPlace(&network.section, &machine), SAMBA_EXHAUSTED,
+  expectError(sambaSectionPlace(&network.section, &machine, network.rates), SAMBA_EXHAUSTED,
               "section @big needs 5 address generators, but tiny has 4\n  note: lower the "
               "section's parallel factor, "
               "split the section, or choose a machine with more address generators");
@@ -205,7 +205,8 @@ static void refusesBadPlacementByHand(void **state) {
       units[2].name = "store1";
       units[2].load_store.ag = 2;
     }
-    expectError(sambaSectionPlace(&network.section, &machine), SAMBA_INVALID, cases[i].message);
+    expectError(sambaSectionPlace(&network.section, &machine, network.rates), SAMBA_INVALID,
+                cases[i].message);
     networkDestroy(&network);
   }
 }

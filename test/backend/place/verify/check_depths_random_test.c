@@ -199,9 +199,9 @@ static void refusesOnlyWhatGetsStuck(void **state) {
     network.random += seed * 6007;
     networkRandomGraph(&network, 6 + seed % 9, 6 + seed % 7, 6, 4, 5);
     randomize(&network);
-    SambaStatus status = sambaSectionPlace(&network.section, &machine);
+    SambaStatus status = sambaSectionPlace(&network.section, &machine, network.rates);
     if (!status)
-      status = sambaSectionRoute(&network.section, &machine);
+      status = sambaSectionRoute(&network.section, &machine, network.rates);
     assert_null(status);
     status = sambaSectionCheckDepths(&network.section, &machine);
     bool *works = SAMBA_ARENA_ARRAY(&network.arena, bool, network.section.unit_count);

@@ -34,9 +34,9 @@ static void prepare(Network *network, const SambaMachine *machine, uint32_t vari
     networkRandomGraph(network, 5, 6, 4, 3, 200);
   else
     networkMatmul(network, 2, 3, 2, 400, 20);
-  expectOk(sambaSectionPlace(&network->section, machine));
-  expectOk(sambaSectionRoute(&network->section, machine));
-  expectOk(sambaSectionCheckRoutes(&network->section, machine));
+  expectOk(sambaSectionPlace(&network->section, machine, network->rates));
+  expectOk(sambaSectionRoute(&network->section, machine, network->rates));
+  expectOk(sambaSectionCheckRoutes(&network->section, machine, network->rates));
 }
 
 static SambaHop *hopsOf(Network *network, uint32_t stream) {
@@ -97,7 +97,7 @@ static int follow(const SambaSection *section, const SambaMachine *machine, int3
   return taken ? taken : -1;
 }
 
-static bool judge(const SambaSection *section, const SambaMachine *machine) {
+static bool judge(const SambaSection *section, const SambaMachine *machine, const uint32_t *rates) {
   uint32_t *reached = sambaAllocateZeroed(section->unit_count, sizeof *reached);
   bool legal = true;
 
@@ -125,7 +125,7 @@ static bool judge(const SambaSection *section, const SambaMachine *machine) {
               other->out.port != out.port || other->out.lane != out.lane ||
               (out.port == SAMBA_SWITCH_AG && other->out.ag != out.ag))
             continue;
-          rate += section->streams[t].rate_permille;
+          rate += rates[t];
           legal = legal && (other->out.flow != out.flow || (t == s && k == h));
         }
       legal = legal && rate <= 1000 && out.lane < limit && out.flow < machine->flows_per_lane;
@@ -221,7 +221,7 @@ static void noticesCorruptedRoutes(void **state) {
     Network network;
     prepare(&network, &machine, variant);
     SambaSection *section = &network.section;
-    assert_true(judge(section, &machine));
+    assert_true(judge(section, &machine, network.rates));
     SambaStream *saved =
         sambaArenaCopy(&network.arena, section->streams, section->stream_count * sizeof *saved);
     for (uint32_t i = 0; i < 400; ++i, ++total) {
@@ -233,11 +233,11 @@ static void noticesCorruptedRoutes(void **state) {
         changed = changed || memcmp(&section->streams[s], &saved[s], sizeof *saved) != 0;
         empty = empty || section->streams[s].hop_count == 0;
       }
-      SambaStatus status = sambaSectionCheckRoutes(section, &machine);
+      SambaStatus status = sambaSectionCheckRoutes(section, &machine, network.rates);
       bool legal = status == NULL;
       passed += legal && changed;
       if (legal)
-        assert_true(!empty && judge(section, &machine));
+        assert_true(!empty && judge(section, &machine, network.rates));
       else
         assert_int_equal(sambaStatusGetCode(status), SAMBA_INVALID);
       sambaStatusFree(status);
@@ -260,9 +260,9 @@ static void twoStreams(Network *network, const SambaMachine *machine) {
     network->section.units[buffer].y = 0;
     networkLink(network, 600, load, buffer);
   }
-  expectOk(sambaSectionPlace(&network->section, machine));
-  expectOk(sambaSectionRoute(&network->section, machine));
-  expectOk(sambaSectionCheckRoutes(&network->section, machine));
+  expectOk(sambaSectionPlace(&network->section, machine, network->rates));
+  expectOk(sambaSectionRoute(&network->section, machine, network->rates));
+  expectOk(sambaSectionCheckRoutes(&network->section, machine, network->rates));
 }
 
 static void namesWhatIsWrong(void **state) {
@@ -272,13 +272,13 @@ static void namesWhatIsWrong(void **state) {
   Network network;
   twoStreams(&network, &machine);
   network.section.units[1].x = 2; /* not a PMU */
-  expectInvalid(sambaSectionCheckRoutes(&network.section, &machine),
+  expectInvalid(sambaSectionCheckRoutes(&network.section, &machine, network.rates),
                 "section @s: unit 'buffer1': a buffer needs a PMU");
   networkDestroy(&network);
 
   twoStreams(&network, &machine); /* a flow that ends nowhere */
   --network.section.streams[0].hop_count;
-  expectInvalid(sambaSectionCheckRoutes(&network.section, &machine), "section @s: ");
+  expectInvalid(sambaSectionCheckRoutes(&network.section, &machine, network.rates), "section @s: ");
   networkDestroy(&network);
 
   twoStreams(&network, &machine); /* hops written under the other stream's name */
@@ -289,7 +289,7 @@ static void namesWhatIsWrong(void **state) {
   streams[1].hops = all;
   hopsOf(&network, 0)[1] = streams[0].hops[2];
   --streams[0].hop_count;
-  expectInvalid(sambaSectionCheckRoutes(&network.section, &machine),
+  expectInvalid(sambaSectionCheckRoutes(&network.section, &machine, network.rates),
                 "section @s: stream 0 from load0 output 0 has 2 hops, "
                 "but its flow takes 3 switch entries");
   networkDestroy(&network);
@@ -297,7 +297,7 @@ static void namesWhatIsWrong(void **state) {
   twoStreams(&network, &machine); /* a port that was not asked */
   network.section.streams[0].source.port = 1;
   expectInvalid(
-      sambaSectionCheckRoutes(&network.section, &machine),
+      sambaSectionCheckRoutes(&network.section, &machine, network.rates),
       "section @s: stream 0 was asked from load0 output 1, but is routed from load0 output 0");
   networkDestroy(&network);
 
@@ -306,18 +306,18 @@ static void namesWhatIsWrong(void **state) {
   network.section.streams[0].destinations = ends;
   network.section.streams[0].destination_count = 2;
   expectInvalid(
-      sambaSectionCheckRoutes(&network.section, &machine),
+      sambaSectionCheckRoutes(&network.section, &machine, network.rates),
       "section @s: stream 0 from load0 output 0 reaches 1 destinations, but 2 were asked");
   network.section.streams[0].destinations = &ends[1];
   network.section.streams[0].destination_count = 1;
-  expectInvalid(sambaSectionCheckRoutes(&network.section, &machine), "section @s: ");
+  expectInvalid(sambaSectionCheckRoutes(&network.section, &machine, network.rates), "section @s: ");
   networkDestroy(&network);
 
   twoStreams(&network, &machine); /* a stream that no port knows */
   network.section.units[0].outputs[0].stream_count = 0;
   network.section.units[1].inputs[0].stream_count = 0;
   network.section.streams[0].hop_count = 0;
-  expectInvalid(sambaSectionCheckRoutes(&network.section, &machine),
+  expectInvalid(sambaSectionCheckRoutes(&network.section, &machine, network.rates),
                 "section @s: 2 streams were asked, but 1 are routed");
   networkDestroy(&network);
 }
@@ -334,12 +334,12 @@ static void noticesExchangedDestinations(void **state) {
   uint32_t pmu = networkUnit(&network, SAMBA_UNIT_BUFFER, "");
   for (int i = 0; i < 2; ++i)
     networkLink(&network, 300, pmu, (uint32_t)i);
-  expectOk(sambaSectionPlace(&network.section, &machine));
-  expectOk(sambaSectionRoute(&network.section, &machine));
+  expectOk(sambaSectionPlace(&network.section, &machine, network.rates));
+  expectOk(sambaSectionRoute(&network.section, &machine, network.rates));
   SambaSwitchLane swap = hopsOf(&network, 0)[0].out;
   hopsOf(&network, 0)[0].out = hopsOf(&network, 1)[0].out;
   hopsOf(&network, 1)[0].out = swap;
-  expectInvalid(sambaSectionCheckRoutes(&network.section, &machine),
+  expectInvalid(sambaSectionCheckRoutes(&network.section, &machine, network.rates),
                 "section @s: stream 0 from buffer2 output 0 is routed to compute1 input 0, which "
                 "was not asked");
   networkDestroy(&network);
@@ -358,7 +358,7 @@ static void noticesCrowdedLanes(void **state) {
   network.section.units[pcu].x = 1;
   for (int i = 0; i < 2; ++i)
     networkLink(&network, 200, pmu, pcu);
-  expectOk(sambaSectionRoute(&network.section, &machine));
+  expectOk(sambaSectionRoute(&network.section, &machine, network.rates));
   for (int i = 0; i < 2; ++i) { /* straight down, both on lane 0 of the link, ports apart */
     SambaHop *hops = SAMBA_ARENA_ARRAY(&network.arena, SambaHop, 2);
     uint16_t flow = (uint16_t)i;
@@ -369,9 +369,9 @@ static void noticesCrowdedLanes(void **state) {
     network.section.streams[i].hop_count = 2;
   }
 
-  expectOk(sambaSectionCheckRoutes(&network.section, &machine));
-  network.section.streams[1].rate_permille = 801;
-  expectInvalid(sambaSectionCheckRoutes(&network.section, &machine),
+  expectOk(sambaSectionCheckRoutes(&network.section, &machine, network.rates));
+  network.rates[1] = 801;
+  expectInvalid(sambaSectionCheckRoutes(&network.section, &machine, network.rates),
                 "section @s: link (1,0) south vector lane 0 carries 2 streams of 1.01 in all, "
                 "expected at most 1: "
                 "buffer0 -> compute1; buffer0 -> compute1");
@@ -382,7 +382,7 @@ static void noticesCrowdedLanes(void **state) {
     hopsOf(&network, (uint32_t)i)[1].out.flow = (uint16_t)i;
   }
 
-  expectInvalid(sambaSectionCheckRoutes(&network.section, &machine),
+  expectInvalid(sambaSectionCheckRoutes(&network.section, &machine, network.rates),
                 "section @s: unit compute1 vector input 3 carries 2 streams of 1.01 in all, "
                 "expected at most 1: ");
   networkDestroy(&network);

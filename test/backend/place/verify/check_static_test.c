@@ -65,7 +65,7 @@ static void findsCirclesOfChannels(void **state) {
     stream->hop_count = 3;
   }
 
-  expectOk(sambaSectionCheckRoutes(&network.section, &machine));
+  expectOk(sambaSectionCheckRoutes(&network.section, &machine, network.rates));
   expectInvalid(sambaSectionCheckChannels(&network.section, &machine),
                 "section @s: vector links wait for each other in a circle: (0,0) east lane 0, "
                 "(1,0) south lane 0, (1,1) "
@@ -76,11 +76,11 @@ static void findsCirclesOfChannels(void **state) {
                 "open, or leave the routes to the router");
   SambaHop *hops = (SambaHop *)network.section.streams[2].hops; /* one on another lane: open */
   hops[0].out.lane = hops[1].in.lane = 1;
-  expectOk(sambaSectionCheckRoutes(&network.section, &machine));
+  expectOk(sambaSectionCheckRoutes(&network.section, &machine, network.rates));
   expectOk(sambaSectionCheckChannels(&network.section, &machine));
   for (uint32_t s = 0; s < 4; ++s) /* the router finds a legal way by itself */
     network.section.streams[s].hop_count = 0;
-  expectOk(sambaSectionRoute(&network.section, &machine));
+  expectOk(sambaSectionRoute(&network.section, &machine, network.rates));
   expectOk(sambaSectionCheckChannels(&network.section, &machine));
   networkDestroy(&network);
 }
@@ -128,8 +128,8 @@ static void reconverge(Network *network, const SambaMachine *machine, uint32_t t
   if (second)
     setSlot(network, shortcut, 1, tokens);
   setTokens(network, elements);
-  expectOk(sambaSectionPlace(&network->section, machine));
-  expectOk(sambaSectionRoute(&network->section, machine));
+  expectOk(sambaSectionPlace(&network->section, machine, network->rates));
+  expectOk(sambaSectionRoute(&network->section, machine, network->rates));
 }
 
 static void measuresReconvergingPaths(void **state) {
@@ -181,8 +181,8 @@ static void followsCountsThroughUnits(void **state) {
     u->inputs[0].compute.level = 2;
     u->outputs[0].compute.level = level; /* 1: after four input tokens; 2: one for one */
     setTokens(&network, 1024);
-    expectOk(sambaSectionPlace(&network.section, &machine));
-    expectOk(sambaSectionRoute(&network.section, &machine));
+    expectOk(sambaSectionPlace(&network.section, &machine, network.rates));
+    expectOk(sambaSectionRoute(&network.section, &machine, network.rates));
     SambaStatus status = sambaSectionCheckDepths(&network.section, &machine);
     if (level == 1)
       expectInvalid(status, "section @s: before compute2 can work, the stream compute0 -> compute2 "
@@ -218,8 +218,8 @@ static void comparesSplitAndMerge(void **state) {
     }
     network.section.units[store].inputs[0].block = block;
     setTokens(&network, 1024);
-    expectOk(sambaSectionPlace(&network.section, &machine));
-    expectOk(sambaSectionRoute(&network.section, &machine));
+    expectOk(sambaSectionPlace(&network.section, &machine, network.rates));
+    expectOk(sambaSectionRoute(&network.section, &machine, network.rates));
     SambaStatus status = sambaSectionCheckDepths(&network.section, &machine);
     if (block == 4)
       expectInvalid(status, "section @s: before store1 can work, the stream load0 -> compute3 has "
@@ -250,8 +250,8 @@ static void findsCirclesOfUnits(void **state) {
   networkLink(&network, 100, pmu, pcu);
   networkLink(&network, 100, pcu, store);
   setSlot(&network, pmu, 1, 2);
-  expectOk(sambaSectionPlace(&network.section, &machine));
-  expectOk(sambaSectionRoute(&network.section, &machine));
+  expectOk(sambaSectionPlace(&network.section, &machine, network.rates));
+  expectOk(sambaSectionRoute(&network.section, &machine, network.rates));
   expectInvalid(sambaSectionCheckDepths(&network.section, &machine),
                 "section @s: units wait for each other in a circle: compute1 -> buffer2 -> "
                 "compute1\n  note: make one "

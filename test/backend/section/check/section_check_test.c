@@ -153,8 +153,6 @@ static void buffers(void **state) {
 static void streams(void **state) {
   (void)state;
   CASE(sampleMatmul, s->streams[1].kind = 3, "stream 1: kind 3 is undefined");
-  CASE(sampleMatmul, s->streams[1].rate_permille = 1001,
-       "stream 1: rate_permille is 1001, expected 1 to 1000");
   CASE(sampleMatmul, s->streams[1].destination_count = 0, "stream 1: no destination");
   CASE(sampleMatmul, s->streams[1].source.unit = 9,
        "stream 1: its source is unit 9, the section has 6 units");

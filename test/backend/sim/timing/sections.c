@@ -189,7 +189,7 @@ uint32_t testConnect(TestSection *test, uint32_t source, uint32_t output, uint32
                      uint32_t input) {
   uint32_t stream = test->section.stream_count++;
   test->section.streams[stream] =
-      (SambaStream){.kind = SAMBA_STREAM_VECTOR, .source = {source, output}, .rate_permille = 1000};
+      (SambaStream){.kind = SAMBA_STREAM_VECTOR, .source = {source, output}};
   appendStream(test, &test->section.units[source].outputs[output], stream);
   testFork(test, stream, destination, input);
   return stream;

@@ -181,8 +181,7 @@ uint32_t builderStream(Builder *builder, uint32_t source, uint32_t source_port,
   builder->section.streams[index] =
       (SambaStream){.kind = from->token_elements ? SAMBA_STREAM_VECTOR : SAMBA_STREAM_CONTROL,
                     .source = {source, source_port},
-                    .destinations = ends,
-                    .rate_permille = 1000};
+                    .destinations = ends};
   listStream(from, index);
   builderDestination(builder, index, destination, destination_port);
   return index;

@@ -1,0 +1,126 @@
+/* Rates of streams, against shares worked out by hand from docs/timing-model.md. Every shipped
+ * machine moves 64 bytes per cycle and keeps 15% of its links free: a stream that carries v vectors
+ * while the slowest unit works c cycles needs v / (0.85 c) of a lane. */
+#include "backend/estimate/estimate.h"
+#include "backend/listing/listing.h"
+#include "backend/machine/shipped.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static uint32_t rateOf(const char *text, uint32_t stream) {
+  SambaArena arena = {0};
+  SambaSection *section;
+  size_t position = 0;
+  SambaMachine machine = *sambaMachineFind(sambaStringRef("tiny"));
+  machine.ag_bursts = machine.dram_burst_bytes = 4096; /* memory is never what is slow */
+  machine.hbm_channels = machine.hbm_channel_mbps = 1000000;
+  assert_null(sambaSectionParse(sambaStringRef(text), &position, &arena, &section));
+  uint32_t rate = sambaSectionRates(section, &machine, &arena)[stream];
+  sambaArenaDestroy(&arena);
+  return rate;
+}
+
+#define MEMORY(elements, each)                                                                     \
+  "section s {\n"                                                                                  \
+  "symbol x dtype=f32 elements=" elements "\n"                                                     \
+  "symbol y dtype=f32 elements=" elements " written=yes\n"                                         \
+  "load lx symbol=x\n"                                                                             \
+  "output dtype=f32 trips=[100 | " each "] strides=[" each " | 1]\n"                               \
+  "store sy symbol=y\n"                                                                            \
+  "input dtype=f32 trips=[100 | " each "] strides=[" each " | 1]\n"
+#define ENDS                                                                                       \
+  "stream a vector lx.out0 -> c.in0\n"                                                             \
+  "stream b vector c.out0 -> sy.in0\n"                                                             \
+  "}\n"
+
+/* Four exponentials take the tail four cycles per vector: 1 / (0.85 * 4). */
+static void theSlowerEndDecides(void **state) {
+  (void)state;
+  const char *text = MEMORY("1600", "16") "compute c trips=[100 | 16]\n"
+                                          "input dtype=f32 strides=[0 | 1]\n"
+                                          "%1 = exp f32 %0\n"
+                                          "%2 = exp f32 %1\n"
+                                          "%3 = exp f32 %2\n"
+                                          "%4 = exp f32 %3\n"
+                                          "output dtype=f32 strides=[0 | 1]\n" ENDS;
+  assert_int_equal(rateOf(text, 0), 295);
+  assert_int_equal(rateOf(text, 1), 295);
+}
+
+/* A unit that passes a vector per cycle fills its lane; no rate is above that. */
+static void neverAboveOne(void **state) {
+  (void)state;
+  const char *text = MEMORY("1600", "16") "compute c trips=[100 | 16]\n"
+                                          "input dtype=f32 strides=[0 | 1]\n"
+                                          "%1 = neg f32 %0\n"
+                                          "output dtype=f32 strides=[0 | 1]\n" ENDS;
+  assert_int_equal(rateOf(text, 0), 1000);
+}
+
+/* Twenty elements are two vectors, not one and a quarter; with two exponentials each token takes
+ * 2 * 2 cycles: 2 / (0.85 * 4). */
+static void partsOfVectorsCount(void **state) {
+  (void)state;
+  const char *text = MEMORY("2000", "20") "compute c trips=[100 | 20]\n"
+                                          "input dtype=f32 strides=[0 | 1]\n"
+                                          "%1 = exp f32 %0\n"
+                                          "%2 = exp f32 %1\n"
+                                          "output dtype=f32 strides=[0 | 1]\n" ENDS;
+  assert_int_equal(rateOf(text, 0), 589);
+}
+
+/* A sum leaves once in 8 firings of one cycle each; its element is a vector of its own:
+ * 1 / (0.85 * 8). */
+static void rareTokensAreCheap(void **state) {
+  (void)state;
+  const char *text = "section s {\n"
+                     "symbol x dtype=f32 elements=12800\n"
+                     "symbol y dtype=f32 elements=100 written=yes\n"
+                     "load lx symbol=x\n"
+                     "output dtype=f32 trips=[100, 8 | 16] strides=[128, 16 | 1]\n"
+                     "store sy symbol=y\n"
+                     "input dtype=f32 trips=[100 | 1] strides=[1 | 0]\n"
+                     "compute c trips=[100, 8 | 16] reduce=[1, 2]\n"
+                     "input dtype=f32 strides=[0, 0 | 1]\n"
+                     "%1 = reduce_add f32 %0\n"
+                     "output dtype=f32 level=1 strides=[0, 0 | 0]\n" ENDS;
+  assert_int_equal(rateOf(text, 0), 1000);
+  assert_int_equal(rateOf(text, 1), 148);
+}
+
+/* Each element of a scalar stream takes the lane for a cycle of its own: eight times as much as the
+ * half vector of the same token would. The exponentials are busy for 4 * 8 cycles per token. */
+static void scalarsPassOneByOne(void **state) {
+  (void)state;
+  const char *text = "section s {\n"
+                     "symbol x dtype=f32 elements=800\n"
+                     "symbol y dtype=f32 elements=800 written=yes\n"
+                     "load lx symbol=x\n"
+                     "output dtype=f32 trips=[100 | 8, 1] strides=[8 | 1, 0]\n"
+                     "store sy symbol=y\n"
+                     "input dtype=f32 trips=[100 | 8] strides=[8 | 1]\n"
+                     "compute c trips=[100 | 8, 1]\n"
+                     "input dtype=f32 strides=[0 | 1, 0]\n"
+                     "%1 = exp f32 %0\n"
+                     "%2 = exp f32 %1\n"
+                     "%3 = exp f32 %2\n"
+                     "%4 = exp f32 %3\n"
+                     "output dtype=f32 strides=[0 | 1, 0]\n"
+                     "stream a scalar lx.out0 -> c.in0\n"
+                     "stream b vector c.out0 -> sy.in0\n"
+                     "}\n";
+  assert_int_equal(rateOf(text, 0), 295); /* 8 / (0.85 * 32) */
+  assert_int_equal(rateOf(text, 1), 37);  /* 1 / (0.85 * 32) */
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(theSlowerEndDecides), cmocka_unit_test(neverAboveOne),
+      cmocka_unit_test(partsOfVectorsCount), cmocka_unit_test(rareTokensAreCheap),
+      cmocka_unit_test(scalarsPassOneByOne)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
