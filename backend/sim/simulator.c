@@ -8,6 +8,7 @@
 #include "backend/pef/container/initial_data.h"
 #include "backend/pef/image/image.h"
 #include "backend/section/check/order_check.h"
+#include "backend/sim/cycle/cycle.h"
 #include "support/number/dtype.h"
 
 #include <stdlib.h>
@@ -567,7 +568,9 @@ static SambaStatus timeCall(SambaSimulator *simulator, const SambaPefSection *re
 
   SambaTimingResult result = {0};
   SambaStatus status =
-      sambaTimingExecute(&simulator->machine, section, bindings, traces, &options, &result);
+      simulator->options.cycle_engine
+          ? sambaCycleExecute(&simulator->machine, section, bindings, traces, &options, &result)
+          : sambaTimingExecute(&simulator->machine, section, bindings, traces, &options, &result);
   if (repeatable && !status) {
     *out_result = keepTimed(simulator, image, bindings, section->symbol_count, &result);
     return NULL;

@@ -13,9 +13,10 @@ typedef struct SambaSimulatorOptions {
   SambaValuesOptions values;
   SambaTimingOptions timing;
   SambaLaunchMode launch;
-  bool no_values; /* timing only: memory is neither initialized nor checked */
-  bool no_timing; /* values only: cycles stay 0 */
-  bool no_memo;   /* time every call anew */
+  bool no_values;    /* timing only: memory is neither initialized nor checked */
+  bool no_timing;    /* values only: cycles stay 0 */
+  bool no_memo;      /* time every call anew */
+  bool cycle_engine; /* time with the cycle engine (backend/sim/cycle) instead of the fast one */
 } SambaSimulatorOptions;
 
 /* What one call took; units borrowed until the next launch (NULL without timing). */

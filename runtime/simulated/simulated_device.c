@@ -129,7 +129,8 @@ static SambaStatus create(const void *options, const SambaMachine *machine,
       .launch = launchModeOf(own->orchestration),
       .no_values = own->timing_only,
       .no_timing = own->values_only,
-      .no_memo = own->no_memo};
+      .no_memo = own->no_memo,
+      .cycle_engine = own->fidelity == SAMBA_FIDELITY_CYCLE};
   SambaSimulator *simulator;
   SAMBA_RETURN_IF_ERROR(sambaSimulatorCreate(machine, &simulator_options, &simulator));
 

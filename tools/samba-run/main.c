@@ -27,6 +27,13 @@ static SambaStatus parseLaunch(const char *text, SambaOrchestration *out) {
   return sambaStatusMake(SAMBA_INVALID, "--launch wants hw, sw or none, not '%s'", text);
 }
 
+static SambaStatus parseFidelity(const char *text, SambaFidelity *out) {
+  *out = strcmp(text, "cycle") == 0 ? SAMBA_FIDELITY_CYCLE : SAMBA_FIDELITY_FAST;
+  if (*out == SAMBA_FIDELITY_CYCLE || strcmp(text, "fast") == 0)
+    return NULL;
+  return sambaStatusMake(SAMBA_INVALID, "--fidelity wants fast or cycle, not '%s'", text);
+}
+
 static SambaStatus deviceOptions(const SambaRunArguments *arguments,
                                  SambaSimulatedDeviceOptions *out) {
   *out = (SambaSimulatedDeviceOptions){.threads = (int)arguments->threads,
@@ -42,10 +49,7 @@ static SambaStatus deviceOptions(const SambaRunArguments *arguments,
     return sambaStatusMake(SAMBA_INVALID, "--values-only and --timing-only exclude each other");
   if (arguments->threads < 1 || arguments->threads > 1024)
     return sambaStatusMake(SAMBA_INVALID, "--threads wants a number from 1 to 1024");
-  if (strcmp(arguments->fidelity, "tile") != 0)
-    return sambaStatusMake(SAMBA_UNSUPPORTED,
-                           "--fidelity=%s is not available in this version; use tile",
-                           arguments->fidelity);
+  SAMBA_RETURN_IF_ERROR(parseFidelity(arguments->fidelity, &out->fidelity));
   const char *missing = arguments->csv ? "--csv" : NULL;
   if (arguments->report)
     missing = "--report";
@@ -170,7 +174,7 @@ int main(int argc, char **argv) {
   SambaRunArguments options = {.rtol = -1,
                                .atol = -1,
                                .relative_l2 = -1,
-                               .fidelity = "tile",
+                               .fidelity = "fast",
                                .launch = "hw",
                                .threads = sysconf(_SC_NPROCESSORS_ONLN),
                                .steps = -1,
@@ -211,8 +215,8 @@ int main(int argc, char **argv) {
        "compute values, count no cycles"},
       {"--timing-only", SAMBA_OPTION_FLAG, &options.timing_only, NULL,
        "count cycles, compute no values"},
-      {"--fidelity", SAMBA_OPTION_STRING, &options.fidelity, "tile",
-       "detail of the timing engine (default and only choice: tile)"},
+      {"--fidelity", SAMBA_OPTION_STRING, &options.fidelity, "fast|cycle",
+       "engine that counts cycles: by events, or every vector in every cycle (default fast)"},
       {"--launch", SAMBA_OPTION_STRING, &options.launch, "hw|sw|none",
        "who launches sections: the chip, the host, or at no cost (default hw)"},
       {"--sections", SAMBA_OPTION_STRING, &options.sections, "ID,..",

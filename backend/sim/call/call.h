@@ -29,6 +29,15 @@ typedef struct SambaIndexTraces { /* zero-initialize */
   SambaIndexTrace *data;
 } SambaIndexTraces;
 
+/* Stands in for an index value that was not traced: an addend in elements that is scattered, but
+ * always the same for the value's position. */
+static inline int64_t sambaStandInAddend(uint64_t position, int64_t limit, int64_t stride) {
+  uint64_t mixed = (position + 1) * UINT64_C(0x9E3779B97F4A7C15);
+  mixed ^= mixed >> 29;
+  uint64_t values = limit > 0 ? (uint64_t)limit : 1;
+  return (int64_t)(mixed % values * (uint64_t)stride);
+}
+
 void sambaIndexTracesFree(SambaIndexTraces *traces);
 
 #endif

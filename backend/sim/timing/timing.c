@@ -73,8 +73,3 @@ SambaStatus sambaTimingExecute(const SambaMachine *machine, const SambaSection *
   destroy(&engine);
   return status;
 }
-
-void sambaTimingResultFree(SambaTimingResult *result) {
-  free(result->units);
-  *result = (SambaTimingResult){0};
-}

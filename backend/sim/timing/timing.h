@@ -9,42 +9,12 @@
 #include "backend/machine/machine.h"
 #include "backend/section/section.h"
 #include "backend/sim/call/call.h"
-
-#include <signal.h>
-
-typedef struct SambaTimingOptions {
-  uint64_t max_cycles;               /* 0: no bound; beyond: the fault `too many cycles` */
-  const volatile sig_atomic_t *stop; /* non-zero: the fault `interrupted`; NULL: nothing stops it */
-  bool no_skip;                      /* switch periodic advance off */
-  bool instant_memory; /* DRAM answers at once: only whether the section ends matters */
-  bool cycle_fidelity; /* finer events (reserve; tile fidelity otherwise) */
-  /* Optional trace of firings: called in no particular order. */
-  void (*on_firing)(void *user, uint32_t unit, uint64_t start_cycle, uint64_t end_cycle);
-  void *user;
-} SambaTimingOptions;
-
-/* Why a unit that is not finished does not work, in cycles. */
-typedef struct SambaUnitActivity {
-  uint64_t firings, busy, wait_input, wait_output, wait_memory;
-  uint64_t bytes_in, bytes_out;
-} SambaUnitActivity;
-
-typedef struct SambaTimingResult {
-  uint64_t cycles;                            /* of the section, launch apart */
-  uint64_t dram_read_bytes, dram_write_bytes; /* bytes moved in whole bursts */
-  uint64_t host_read_bytes, host_write_bytes; /* the same of host memory, which is no DRAM */
-  uint64_t flops; /* 2 per MAC and FMA, 1 per other f32 operation but moves, counted at firings */
-  uint64_t row_hits, row_misses;
-  uint64_t events;          /* of the engine */
-  uint64_t link_busy_max;   /* busiest lane's busy cycles */
-  SambaUnitActivity *units; /* one per unit; owned, sambaTimingResultFree */
-} SambaTimingResult;
+#include "backend/sim/call/timed_call.h"
 
 /* Times one call. After a fault the result says what was counted until then. bindings give device
  * addresses (data may be NULL); index_traces may be NULL when no port is indexed. */
 SambaStatus sambaTimingExecute(const SambaMachine *machine, const SambaSection *section,
                                const SambaBinding *bindings, const SambaIndexTraces *index_traces,
                                const SambaTimingOptions *options, SambaTimingResult *out_result);
-void sambaTimingResultFree(SambaTimingResult *result);
 
 #endif

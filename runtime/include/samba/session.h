@@ -42,12 +42,19 @@ typedef enum {
   SAMBA_ORCHESTRATION_NONE /* starting costs nothing */
 } SambaOrchestration;
 
+/* Which engine counts cycles (docs/timing-model.md, "Two engines"). */
+typedef enum {
+  SAMBA_FIDELITY_FAST, /* events per token */
+  SAMBA_FIDELITY_CYCLE /* every vector, cycle by cycle: the yardstick */
+} SambaFidelity;
+
 /* The simulated RDU. */
 typedef struct SambaSimulatedDeviceOptions {
   int threads;     /* of the host, >= 1; values do not depend on it */
   const char *cpu; /* the host CPU to compile lane programs for; NULL: this one */
   bool trap_nan;   /* a NaN that is written to memory is a fault */
   SambaOrchestration orchestration;
+  SambaFidelity fidelity;
   uint64_t max_cycles; /* a section that takes longer is a fault; 0: 100 times its estimate */
   /* A run ends with the fault `interrupted` soon after this has become non-zero, in a signal's
    * handler for instance. NULL: nothing stops it. */

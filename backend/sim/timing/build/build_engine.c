@@ -259,8 +259,10 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
     }
   }
 
-  for (uint32_t a = 0; a < engine->actor_count; ++a)
+  for (uint32_t a = 0; a < engine->actor_count; ++a) {
     sambaActorSetLaw(&engine->actors[a], engine->machine, section);
+    sambaActorSetRests(engine, &engine->actors[a]);
+  }
   makeGenerators(engine);
   sambaLinksBuild(engine);
   uint32_t slots = 1;

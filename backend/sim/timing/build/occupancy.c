@@ -240,6 +240,8 @@ static void setSimdLaw(SambaActor *actor, const SambaMachine *machine, const Sam
   actor->work = sambaTimeMax(sambaTimeMul(inner, passes),
                              sambaTimeCeilDiv(sambaTimeMul(inner, cost->tail_before), tail_rate));
   actor->latency = stages * stage;
+  if (!cost->reduces)
+    actor->early = actor->work / inner - 1;
 
   /* A cross-lane reduction folds the lanes by halves. */
   if (cost->reduces && unit->compute.counter_count > unit->compute.token_level &&
@@ -345,4 +347,35 @@ void sambaActorSetLaw(SambaActor *actor, const SambaMachine *machine, const Samb
   }
 
   actor->work = sambaTimeMax(1, actor->work);
+}
+
+/* Steps of the outer inner counters on which the port has no stride: it is used up in the first of
+ * them, and held for the others. */
+static uint64_t stepsHeld(const SambaUnit *unit, const SambaPort *port) {
+  uint64_t held = 1;
+  uint32_t c = unit->compute.token_level;
+  for (; c < unit->compute.counter_count && !port->compute.strides[c]; ++c)
+    held = sambaTimeMul(held, unit->compute.trips[c]);
+  return c == unit->compute.counter_count ? 1 : held; /* 1: a single element */
+}
+
+/* An array that makes several passes per firing says nothing of which passes use a vector again. */
+static bool makesPasses(const SambaActor *actor, const SambaUnit *unit) {
+  return actor->kind == SAMBA_ACTOR_COMPUTE && unit->compute.program.systolic &&
+         actor->output_count && actor->outputs[0].first_denominator > 1;
+}
+
+void sambaActorSetRests(SambaEngine *engine, SambaActor *actor) {
+  const SambaUnit *unit = &engine->section->units[actor->unit];
+  if (actor->memory || makesPasses(actor, unit))
+    return;
+  for (uint32_t i = 0; i < actor->input_count; ++i) {
+    const SambaActorInput *input = &actor->inputs[i];
+    uint64_t vectors = engine->streams[engine->cursors[input->cursors[0]].stream].vectors;
+    bool simd = actor->kind == SAMBA_ACTOR_COMPUTE && !unit->compute.program.systolic;
+    uint64_t held = simd ? stepsHeld(unit, &unit->inputs[input->port]) : 1;
+    uint64_t before = (uint64_t)((unsigned __int128)actor->work * (vectors - 1) / vectors / held);
+    for (uint32_t c = 0; c < input->cursor_count; ++c)
+      engine->cursors[input->cursors[c]].rest = actor->work - before - 1;
+  }
 }

@@ -7,5 +7,7 @@
 
 /* Sets work, latency, side cycles, first vectors and operations of an actor of this unit. */
 void sambaActorSetLaw(SambaActor *actor, const SambaMachine *machine, const SambaSection *section);
+/* Sets what is left of a firing after the last vector of each input, once streams are known. */
+void sambaActorSetRests(SambaEngine *engine, SambaActor *actor);
 
 #endif

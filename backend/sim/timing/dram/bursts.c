@@ -1,6 +1,8 @@
 /* Walking access patterns run by run; see bursts.h. */
 #include "backend/sim/timing/dram/bursts.h"
 
+#include "backend/sim/call/call.h"
+
 static bool guardedAlong(const SambaAccess *access, uint32_t counter) {
   for (uint32_t g = 0; g < access->guard_count; ++g)
     if (access->guards[g].strides[counter])
@@ -86,14 +88,6 @@ static bool enabledSteps(const SambaBurstWalk *walk, int64_t *out_low, int64_t *
   return low < high;
 }
 
-/* Stands in for an index value that was not traced: scattered, but always the same. */
-static int64_t standInAddend(const SambaBurstWalk *walk) {
-  uint64_t mixed = (walk->index_position + 1) * UINT64_C(0x9E3779B97F4A7C15);
-  mixed ^= mixed >> 29;
-  int64_t limit = walk->access->index_limit > 0 ? walk->access->index_limit : 1;
-  return (int64_t)((uint64_t)(mixed % (uint64_t)limit) * (uint64_t)walk->access->index_stride);
-}
-
 static bool stepOdometer(SambaBurstWalk *walk, bool *out_token) {
   const SambaAccess *access = walk->access;
   uint32_t c = walk->odometer_count;
@@ -140,7 +134,8 @@ bool sambaBurstWalkNext(SambaBurstWalk *walk, SambaBurstRun *out_run) {
     if (access->has_index)
       start += (uint64_t)(walk->index_position < walk->index_count && walk->index_addends
                               ? walk->index_addends[walk->index_position]
-                              : standInAddend(walk));
+                              : sambaStandInAddend(walk->index_position, access->index_limit,
+                                                   access->index_stride));
     uint64_t begin = start + (uint64_t)stride * (uint64_t)low;
     uint64_t end = start + (uint64_t)stride * (uint64_t)(high - 1) + walk->block_elements;
     out_run->begin = (int64_t)(begin * walk->element_bytes);

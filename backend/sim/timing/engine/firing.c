@@ -89,7 +89,8 @@ static void beginToken(SambaEngine *engine, SambaActor *actor, SambaActorOutput 
   uint64_t first = engine->now +
                    sambaTimeScale(expected, output->first_numerator, output->first_denominator) +
                    actor->latency;
-  uint64_t last = sambaTimeMax(engine->now + expected + actor->latency, first + stream->cycles);
+  uint64_t last =
+      sambaTimeMax(engine->now + expected + actor->latency - actor->early, first + stream->cycles);
   sambaStreamPush(engine, index, first, last);
   if (stream->needs_acceptance)
     ++actor->pending;
@@ -176,8 +177,8 @@ static void resolveFiring(SambaEngine *engine, uint32_t actor_index) {
         actor->start +
         sambaTimeScale(end - actor->start, output->first_numerator, output->first_denominator) +
         actor->latency;
-    uint64_t last =
-        sambaTimeMax(end + actor->latency, first + engine->streams[output->open_stream].cycles);
+    uint64_t last = sambaTimeMax(end + actor->latency - actor->early,
+                                 first + engine->streams[output->open_stream].cycles);
     if (output->token == SAMBA_TOKEN_DEFERRED)
       sambaStreamPush(engine, output->open_stream, first, last);
     output->token = SAMBA_TOKEN_NONE;

@@ -30,6 +30,7 @@ typedef struct SambaCursor {
   uint64_t latency;
   uint64_t next; /* token it takes next */
   bool waiting;  /* took token next - 1 and its end is not known yet */
+  uint64_t rest; /* cycles of a firing after the one in which the token's last vector is used */
 } SambaCursor;
 
 typedef struct SambaStreamState {
@@ -133,6 +134,7 @@ typedef struct SambaActor {
   SambaActorOutput *outputs;
   /* law of a firing */
   uint64_t work, latency, side_cycles;
+  uint64_t early; /* the last vector of an output is made so long before the firing ends */
   uint64_t flops, wrap_flops, wrap_period; /* per firing, and more at every wrap_period-th */
   /* BUFFER ports */
   uint64_t slot_period, slot_phase, slots; /* firings per slot, within the slot, slots finished */

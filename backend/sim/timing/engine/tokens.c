@@ -61,7 +61,8 @@ void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *
   SambaSegment *segment = segmentAt(stream, token);
 
   if (segment->last_known) {
-    actor->end_minimum = sambaTimeMax(actor->end_minimum, segment->last + cursor->latency);
+    actor->end_minimum =
+        sambaTimeMax(actor->end_minimum, segment->last + cursor->latency + cursor->rest);
   } else {
     cursor->waiting = true;
     ++actor->pending;
@@ -123,7 +124,8 @@ static void tellConsumer(SambaEngine *engine, SambaCursor *cursor, uint64_t toke
     return;
 
   cursor->waiting = false;
-  consumer->end_minimum = sambaTimeMax(consumer->end_minimum, last + cursor->latency);
+  consumer->end_minimum =
+      sambaTimeMax(consumer->end_minimum, last + cursor->latency + cursor->rest);
   if (consumer->memory)
     consumer->memory->data_last = sambaTimeMax(consumer->memory->data_last, last + cursor->latency);
   if (--consumer->pending == 0)

@@ -1,7 +1,7 @@
 /* Laws that hold for every section: conservation of bytes, cycles above the bounds that shapes
  * give, the same answer every time, and no slowdown from more bandwidth. On seeded random pipelines
  * of loads, buffers, stages and stores. */
-#include "test/backend/sim/timing/sections.h"
+#include "test/backend/sim/sections.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

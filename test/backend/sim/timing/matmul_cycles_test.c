@@ -1,6 +1,6 @@
 /* A matrix product of 1024^3 in bf16, mapped by hand on 32 x 32 PCUs of sn40l with ideal links: the
  * engine's cycles against the bound that the shapes alone give, and its speed. */
-#include "test/backend/sim/timing/sections.h"
+#include "test/backend/sim/sections.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Programs of the Plasticine regression runs (stanford-ppl/pir, May 2020), mapped by hand on
  * `plasticine` with ideal links: the engine's cycles against the published ones. What counts is the
  * part above the busiest unit's cycles, which every operation count has. */
-#include "test/backend/sim/timing/sections.h"
+#include "test/backend/sim/sections.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -45,12 +45,18 @@ else:
 # Launching: 1 us to load and 1 KiB per unit at 200 GB/s, 0.2 us for arguments, 1 us (hardware) or
 # 10 us (software).
 load = 1e-6 + 4 * 1024 / 200e9
-launch = {"full": load + 1.2e-6, "values": load + 1.2e-6, "sw": load + 10.2e-6, "none": 0}[mode]
+launch = {"full": load + 1.2e-6, "values": load + 1.2e-6, "sw": load + 10.2e-6, "none": 0}
+launch = launch.get(mode, launch["full"])
 assert abs(stats["launch_cycles"] - launch * clock) <= 1, (stats["launch_cycles"], launch * clock)
 if len(sys.argv) > 3:
     other = json.load(open(sys.argv[3]))
-    same = "cycles flops dram_read_bytes dram_write_bytes"
+    same = "flops dram_read_bytes dram_write_bytes"
     assert all(stats[f] == other[f] for f in same.split())
-    assert all(
-        section[f] == other["sections"][0][f] for f in section if f not in ("launch_cycles",)
-    )
+    # The cycle engine agrees on everything but the cycles, which are a few more or less.
+    apart = {"launch_cycles"}
+    if mode == "cycle":
+        apart |= {f for f in section if f.endswith("cycles")}
+        assert abs(stats["cycles"] - other["cycles"]) < 0.05 * other["cycles"]
+    else:
+        assert stats["cycles"] == other["cycles"]
+    assert all(section[f] == other["sections"][0][f] for f in section if f not in apart)

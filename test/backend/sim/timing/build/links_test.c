@@ -1,6 +1,6 @@
 /* Links: latency along routes and lanes that flows share, with routes made by hand on the 4 x 4
  * grid of `tiny`. */
-#include "test/backend/sim/timing/sections.h"
+#include "test/backend/sim/sections.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
  * Every section here is fountain -> unit -> sink on `tiny`: a PMU read takes 4 cycles, a hop 2. So
  * a unit whose firing lasts D cycles and whose pipeline is L long ends n firings at 4 + 2 + n * D +
  * L + 2, and V later when its V output vectors appear only at the end. */
-#include "test/backend/sim/timing/sections.h"
+#include "test/backend/sim/sections.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

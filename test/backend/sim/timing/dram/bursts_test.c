@@ -1,7 +1,7 @@
 /* Walking access patterns: the runs of bytes an address generator asks for, against a brute-force
  * walk element by element. */
 #include "backend/sim/timing/dram/bursts.h"
-#include "test/backend/sim/timing/sections.h"
+#include "test/backend/sim/sections.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
  * tCL = 10, tRAS = 30.
  */
 #include "backend/sim/timing/dram/dram.h"
-#include "test/backend/sim/timing/sections.h"
+#include "test/backend/sim/sections.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

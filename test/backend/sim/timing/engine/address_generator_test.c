@@ -1,6 +1,6 @@
 /* LOAD and STORE: latencies by hand, bandwidth against the machine's, bursts counted from the
  * shapes. */
-#include "test/backend/sim/timing/sections.h"
+#include "test/backend/sim/sections.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

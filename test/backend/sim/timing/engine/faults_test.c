@@ -1,5 +1,5 @@
 /* Faults: what the engine says when nothing can happen any more, or too much. */
-#include "test/backend/sim/timing/sections.h"
+#include "test/backend/sim/sections.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Buffers, streams and links: cycles worked out by hand for `tiny` (PMU read 4 cycles, hop 2, FIFOs
  * of 16 vectors). */
-#include "test/backend/sim/timing/sections.h"
+#include "test/backend/sim/sections.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

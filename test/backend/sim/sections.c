@@ -1,6 +1,8 @@
 /* Sections made by hand; see sections.h. */
-#include "test/backend/sim/timing/sections.h"
+#include "test/backend/sim/sections.h"
+
 #include "backend/machine/shipped.h"
+#include "backend/sim/cycle/cycle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -209,17 +211,31 @@ uint32_t testSink(TestSection *test, const char *name, SambaDType dtype, uint32_
   return unit;
 }
 
-void testFault(const SambaMachine *machine, const TestSection *test, uint64_t max_cycles,
-               char *text, size_t size) {
+static SambaStatus execute(TestEngine engine, const SambaMachine *machine, const TestSection *test,
+                           const SambaTimingOptions *options, SambaTimingResult *out_result) {
+  return engine == TEST_CYCLE
+             ? sambaCycleExecute(machine, &test->section, test->bindings, NULL, options, out_result)
+             : sambaTimingExecute(machine, &test->section, test->bindings, NULL, options,
+                                  out_result);
+}
+
+const char *testEngineName(TestEngine engine) { return engine == TEST_CYCLE ? "cycle" : "fast"; }
+
+void testFaultBy(TestEngine engine, const SambaMachine *machine, const TestSection *test,
+                 uint64_t max_cycles, char *text, size_t size) {
   SambaTimingOptions options = {.max_cycles = max_cycles};
   SambaTimingResult result;
-  SambaStatus status =
-      sambaTimingExecute(machine, &test->section, test->bindings, NULL, &options, &result);
+  SambaStatus status = execute(engine, machine, test, &options, &result);
   assert_int_equal(sambaStatusGetCode(status), SAMBA_FAULT);
   assert_non_null(result.units); /* what was counted until then */
   sambaTimingResultFree(&result);
   snprintf(text, size, "%s", sambaStatusGetMessage(status));
   sambaStatusFree(status);
+}
+
+void testFault(const SambaMachine *machine, const TestSection *test, uint64_t max_cycles,
+               char *text, size_t size) {
+  testFaultBy(TEST_FAST, machine, test, max_cycles, text, size);
 }
 
 SambaMachine testMachine(const char *name) {
@@ -228,18 +244,26 @@ SambaMachine testMachine(const char *name) {
   return *machine;
 }
 
-SambaTimingResult testTime(const SambaMachine *machine, const TestSection *test) {
+SambaTimingResult testTimeBy(TestEngine engine, const SambaMachine *machine,
+                             const TestSection *test) {
   SambaTimingResult result;
-  SambaStatus status =
-      sambaTimingExecute(machine, &test->section, test->bindings, NULL, NULL, &result);
+  SambaStatus status = execute(engine, machine, test, NULL, &result);
   if (status)
-    fail_msg("%s", sambaStatusGetMessage(status));
+    fail_msg("%s engine: %s", testEngineName(engine), sambaStatusGetMessage(status));
   return result;
 }
 
-uint64_t testCycles(const SambaMachine *machine, const TestSection *test) {
-  SambaTimingResult result = testTime(machine, test);
+uint64_t testCyclesBy(TestEngine engine, const SambaMachine *machine, const TestSection *test) {
+  SambaTimingResult result = testTimeBy(engine, machine, test);
   uint64_t cycles = result.cycles;
   sambaTimingResultFree(&result);
   return cycles;
+}
+
+SambaTimingResult testTime(const SambaMachine *machine, const TestSection *test) {
+  return testTimeBy(TEST_FAST, machine, test);
+}
+
+uint64_t testCycles(const SambaMachine *machine, const TestSection *test) {
+  return testCyclesBy(TEST_FAST, machine, test);
 }

@@ -1,6 +1,6 @@
 /* Builds sections by hand for the timing tests: units, ports and streams without any compiler. */
-#ifndef SAMBA_TEST_BACKEND_SIM_TIMING_SECTIONS_H
-#define SAMBA_TEST_BACKEND_SIM_TIMING_SECTIONS_H
+#ifndef SAMBA_TEST_BACKEND_SIM_SECTIONS_H
+#define SAMBA_TEST_BACKEND_SIM_SECTIONS_H
 
 #include "backend/sim/timing/timing.h"
 
@@ -57,9 +57,18 @@ uint32_t testSink(TestSection *test, const char *name, SambaDType dtype, uint32_
 
 /* A copy of a shipped machine to change. */
 SambaMachine testMachine(const char *name);
+/* The engines that count cycles. */
+typedef enum { TEST_FAST, TEST_CYCLE, TEST_ENGINES } TestEngine;
+const char *testEngineName(TestEngine engine);
 /* Runs and fails the test on an error. The caller frees the result. */
+SambaTimingResult testTimeBy(TestEngine engine, const SambaMachine *machine,
+                             const TestSection *test);
+uint64_t testCyclesBy(TestEngine engine, const SambaMachine *machine, const TestSection *test);
+/* The same by the fast engine. */
 SambaTimingResult testTime(const SambaMachine *machine, const TestSection *test);
 /* The failure's message, which must be a fault; copied into text. */
+void testFaultBy(TestEngine engine, const SambaMachine *machine, const TestSection *test,
+                 uint64_t max_cycles, char *text, size_t size);
 void testFault(const SambaMachine *machine, const TestSection *test, uint64_t max_cycles,
                char *text, size_t size);
 uint64_t testCycles(const SambaMachine *machine, const TestSection *test);

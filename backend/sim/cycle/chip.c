@@ -1,0 +1,94 @@
+/* Builds the chip; see chip.h. */
+#include "backend/sim/cycle/chip.h"
+
+#include "backend/section/access.h"
+
+/* Units with one address generator share it; a unit that has no place gets one of its own. */
+static void assignGenerators(SambaChip *chip) {
+  const SambaSection *section = chip->section;
+  uint32_t placed = (uint32_t)chip->machine->ag_count;
+  uint32_t count = placed + section->unit_count;
+  SambaGenerator *generators = SAMBA_ARENA_ARRAY(&chip->arena, SambaGenerator, count);
+  chip->memory.generators = generators;
+
+  uint32_t next = placed;
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    if (!sambaUnitIsAddressGenerator(&section->units[u]))
+      continue;
+    uint32_t ag = section->units[u].load_store.ag;
+    uint32_t generator = ag < placed ? ag : next++;
+    chip->units[u].memory.generator = generator;
+    ++generators[generator].unit_count;
+  }
+
+  for (uint32_t g = 0; g < next; ++g) {
+    generators[g].units = SAMBA_ARENA_ARRAY(&chip->arena, uint32_t, generators[g].unit_count);
+    generators[g].unit_count = 0;
+    generators[g].last = generators[g].waiter = SAMBA_NO_INDEX;
+  }
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    if (sambaUnitIsAddressGenerator(&section->units[u])) {
+      SambaGenerator *generator = &generators[chip->units[u].memory.generator];
+      generator->units[generator->unit_count++] = u;
+    }
+}
+
+static void buildMemoryUnit(SambaChip *chip, uint32_t index, const SambaBinding *bindings,
+                            const SambaIndexTraces *traces) {
+  const SambaUnit *unit = &chip->section->units[index];
+  uint64_t address = bindings ? bindings[unit->load_store.symbol].address : 0;
+  const SambaIndexTrace *trace = NULL;
+  for (size_t i = 0; traces && i < traces->size; ++i)
+    if (traces->data[i].unit == index)
+      trace = &traces->data[i];
+  sambaMemoryUnitBuild(&chip->units[index].memory, &chip->arena, &chip->network, chip->section,
+                       index, address, trace ? trace->data : NULL, trace ? trace->size : 0);
+}
+
+SambaStatus sambaChipBuild(SambaChip *chip, const SambaBinding *bindings,
+                           const SambaIndexTraces *index_traces) {
+  const SambaSection *section = chip->section;
+  sambaMemoryBuild(&chip->memory.memory, &chip->arena, chip->machine);
+  sambaNetworkBuild(&chip->network, &chip->arena, chip->machine, section);
+  chip->network.clock = chip->memory.memory.clock = &chip->clock;
+  chip->memory.merge.arena = &chip->arena;
+  chip->memory.merge.used = chip->machine->ag_merge_outstanding;
+  chip->units = SAMBA_ARENA_ARRAY(&chip->arena, SambaChipUnit, section->unit_count);
+  chip->done = SAMBA_ARENA_ARRAY(&chip->arena, bool, section->unit_count);
+  chip->unfinished = section->unit_count;
+
+  const uint32_t parts[] = {section->unit_count, chip->network.lane_count,
+                            chip->memory.memory.channel_count};
+  sambaClockInit(&chip->clock, &chip->arena, parts);
+
+  bool memory = false;
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    switch (section->units[u].kind) {
+    case SAMBA_UNIT_COMPUTE:
+      sambaPcuBuild(&chip->units[u].pcu, &chip->arena, &chip->network, section, u);
+      break;
+    case SAMBA_UNIT_BUFFER:
+      sambaPmuBuild(&chip->units[u].pmu, &chip->arena, &chip->network, section, u);
+      break;
+    default:
+      buildMemoryUnit(chip, u, bindings, index_traces);
+      memory = true;
+      break;
+    }
+    sambaClockWake(&chip->clock, SAMBA_PART_UNIT, u, 0);
+  }
+
+  if (memory && chip->memory.memory.channel_count == 1) /* the host's */
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "section '%s' loads or stores, but machine '%s' has neither HBM nor DDR channels",
+        section->name, chip->machine->name);
+  assignGenerators(chip);
+  return NULL;
+}
+
+void sambaChipFree(SambaChip *chip) {
+  sambaMemoryFree(&chip->memory.memory);
+  sambaClockFree(&chip->clock);
+  sambaArenaDestroy(&chip->arena);
+}

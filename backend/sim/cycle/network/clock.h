@@ -1,0 +1,61 @@
+/* The clock of the cycle engine: which parts of the chip have something to do in which cycle.
+ *
+ * A part is stepped in the cycles for which it was woken, and only then. It says itself when it
+ * could go on, and its neighbours wake it when they give it a vector, a credit or data. Cycles in
+ * which no part is awake are passed over: nothing can happen in them. Within a cycle units go
+ * first, then lanes, then memory channels; parts of one kind do not see each other's work before
+ * the next cycle, so their order does not matter. */
+#ifndef SAMBA_BACKEND_SIM_CYCLE_NETWORK_CLOCK_H
+#define SAMBA_BACKEND_SIM_CYCLE_NETWORK_CLOCK_H
+
+#include "support/base/memory.h"
+
+#define SAMBA_NEVER UINT64_MAX
+
+typedef enum {
+  SAMBA_PART_UNIT,
+  SAMBA_PART_LANE,
+  SAMBA_PART_CHANNEL,
+  SAMBA_PART_KINDS
+} SambaPartKind;
+
+/* A part may be woken this many cycles ahead; what lies beyond is looked at again on the way. */
+enum { SAMBA_CLOCK_AHEAD = 512 };
+
+typedef struct SambaWakeList {
+  size_t size, capacity;
+  uint32_t *data;
+} SambaWakeList;
+
+typedef struct SambaClock {
+  uint64_t now;
+  uint64_t *due[SAMBA_PART_KINDS]; /* per part: the cycle for which it is woken, SAMBA_NEVER */
+  SambaWakeList lists[SAMBA_PART_KINDS][SAMBA_CLOCK_AHEAD];
+  uint64_t listed; /* entries in all lists */
+} SambaClock;
+
+void sambaClockInit(SambaClock *clock, SambaArena *arena,
+                    const uint32_t part_counts[SAMBA_PART_KINDS]);
+void sambaClockFree(SambaClock *clock);
+/* Moves on to the next cycle for which a part is woken, or the cycle 0. False: there is none. */
+bool sambaClockAdvance(SambaClock *clock);
+
+void sambaClockEnter(SambaClock *clock, SambaPartKind kind, uint32_t part, uint64_t at);
+
+/* Wakes a part for cycle `at`, unless it is woken earlier anyway. Units are woken for later cycles,
+ * lanes and channels for this one too as long as their turn has not come. */
+static inline void sambaClockWake(SambaClock *clock, SambaPartKind kind, uint32_t part,
+                                  uint64_t at) {
+  if (at < clock->due[kind][part])
+    sambaClockEnter(clock, kind, part, at);
+}
+
+/* Keeps the earlier of two cycles. */
+static inline void sambaKeepEarlier(uint64_t *cycle, uint64_t other) {
+  if (other < *cycle)
+    *cycle = other;
+}
+static inline uint64_t sambaLater(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static inline uint64_t sambaEarlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+#endif

@@ -1,0 +1,46 @@
+/* A FIFO at the entrance of a switch or of a unit, for one flow.
+ *
+ * Slot n % depth belongs to vectors n, n + depth, ... It keeps one time: while a vector is in it,
+ * the cycle from which on the vector can be taken; after that, the cycle from which on the sender
+ * has the credit back. So a FIFO of depth d whose credits take r cycles around passes d vectors per
+ * r cycles, and at most one per cycle. */
+#ifndef SAMBA_BACKEND_SIM_CYCLE_NETWORK_FIFO_H
+#define SAMBA_BACKEND_SIM_CYCLE_NETWORK_FIFO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct SambaFifo {
+  uint64_t *when; /* of each slot */
+  uint32_t depth, count;
+  uint32_t head, tail; /* slots of the next vector to take and to put */
+  uint32_t feeder;     /* the lane that fills it, or the unit (fed_by_unit) */
+  uint32_t taker;      /* the unit that takes from it; SAMBA_NO_INDEX: lanes do */
+  uint32_t first_branch, branch_count;
+  uint32_t branches_left; /* lanes that have not taken the vector at the head */
+  bool fed_by_unit, is_control;
+} SambaFifo;
+
+/* The cycle from which on the next vector can be put; UINT64_MAX: not before one is taken. */
+static inline uint64_t sambaFifoRoomAt(const SambaFifo *fifo) {
+  return fifo->count == fifo->depth ? UINT64_MAX : fifo->when[fifo->tail];
+}
+
+/* The cycle from which on the vector at the head can be taken; UINT64_MAX: there is none. */
+static inline uint64_t sambaFifoHeadAt(const SambaFifo *fifo) {
+  return fifo->count ? fifo->when[fifo->head] : UINT64_MAX;
+}
+
+static inline void sambaFifoPut(SambaFifo *fifo, uint64_t visible_at) {
+  fifo->when[fifo->tail] = visible_at;
+  fifo->tail = fifo->tail + 1 == fifo->depth ? 0 : fifo->tail + 1;
+  ++fifo->count;
+}
+
+static inline void sambaFifoTake(SambaFifo *fifo, uint64_t credit_at) {
+  fifo->when[fifo->head] = credit_at;
+  fifo->head = fifo->head + 1 == fifo->depth ? 0 : fifo->head + 1;
+  --fifo->count;
+}
+
+#endif

@@ -1,0 +1,107 @@
+/* Bank conflicts; see banks.h. The addresses of a vector's elements are enumerated, through all the
+ * counters that make it up. */
+#include "backend/sim/cycle/unit/banks.h"
+
+#include "backend/section/access.h"
+
+enum { mostKnown = 1 << 16, mostBanks = 256, mostWords = 2048 };
+
+void sambaBankPatternBuild(SambaBankPattern *pattern, SambaArena *arena,
+                           const SambaMachine *machine, const SambaUnit *unit,
+                           const SambaPort *port) {
+  const SambaAccess *access = &port->access;
+  *pattern = (SambaBankPattern){.machine = machine, .unit = unit, .port = port};
+  pattern->slot_elements =
+      sambaTripProduct(access->trips, access->slot_level, access->counter_count);
+  pattern->known_count = pattern->slot_elements < mostKnown ? pattern->slot_elements : mostKnown;
+  pattern->known = sambaArenaAllocate(arena, pattern->known_count);
+}
+
+/* The address of the n-th element that the port touches in a slot; false: a guard disables it. */
+static bool addressOf(const SambaBankPattern *pattern, uint64_t n, int64_t *out_address) {
+  const SambaAccess *access = &pattern->port->access;
+  int64_t address = access->base;
+  int64_t guards[SAMBA_MAX_GUARDS];
+  for (uint32_t g = 0; g < access->guard_count; ++g)
+    guards[g] = access->guards[g].constant;
+
+  for (uint32_t c = access->counter_count; c-- > access->slot_level; n /= access->trips[c]) {
+    int64_t step = (int64_t)(n % access->trips[c]);
+    address += step * access->strides[c];
+    for (uint32_t g = 0; g < access->guard_count; ++g)
+      guards[g] += step * access->guards[g].strides[c];
+  }
+
+  *out_address = address;
+  for (uint32_t g = 0; g < access->guard_count; ++g)
+    if (guards[g] < 0 || guards[g] >= access->guards[g].limit)
+      return false;
+  return true;
+}
+
+static uint64_t bankOf(const SambaBuffer *buffer, uint64_t banks, uint64_t word) {
+  uint64_t row = buffer->row_words ? word / buffer->row_words : 0;
+  switch (buffer->banking) {
+  case SAMBA_BANKING_ROW:
+    return row % banks;
+  case SAMBA_BANKING_DIAGONAL:
+    return (word + buffer->skew * row) % banks;
+  default:
+    return word % banks;
+  }
+}
+
+/* The distinct words that the elements of a vector need. */
+static uint32_t wordsOf(const SambaBankPattern *pattern, uint64_t first, uint64_t count,
+                        uint64_t *words) {
+  uint64_t word_bytes = (uint64_t)pattern->machine->pmu_word_bytes;
+  uint64_t bytes = sambaDTypeBytes(pattern->port->dtype);
+  uint32_t found = 0;
+
+  for (uint64_t i = 0; i < count; ++i) {
+    int64_t address;
+    if (!addressOf(pattern, (first + i) % pattern->slot_elements, &address))
+      continue;
+    uint64_t from = (uint64_t)address * bytes / word_bytes;
+    uint64_t to = ((uint64_t)address * bytes + bytes - 1) / word_bytes;
+    for (uint64_t word = from; word <= to && found < mostWords; ++word) {
+      uint32_t w = 0;
+      while (w < found && words[w] != word)
+        ++w;
+      if (w == found)
+        words[found++] = word;
+    }
+  }
+  return found;
+}
+
+/* The most words that one bank must give: it gives one per cycle, which serves all elements in
+ * it. */
+static uint64_t countCycles(const SambaBankPattern *pattern, uint64_t first, uint64_t count) {
+  uint64_t banks = (uint64_t)pattern->machine->pmu_banks;
+  uint64_t words[mostWords];
+  uint32_t per_bank[mostBanks] = {0}, most = 1;
+  uint32_t found = wordsOf(pattern, first, count, words);
+  for (uint32_t w = 0; w < found; ++w) {
+    uint32_t *load = &per_bank[bankOf(&pattern->unit->buffer, banks, words[w])];
+    most = ++*load > most ? *load : most;
+  }
+
+  uint64_t bytes = count * sambaDTypeBytes(pattern->port->dtype);
+  uint64_t port_bytes = (uint64_t)pattern->machine->pmu_port_bytes;
+  uint64_t at_port = (bytes + port_bytes - 1) / port_bytes;
+  return at_port > most ? at_port : most;
+}
+
+uint64_t sambaBankPatternCycles(SambaBankPattern *pattern, uint64_t first, uint64_t count) {
+  first %= pattern->slot_elements;
+  if (first >= pattern->known_count)
+    return countCycles(pattern, first, count);
+  if (!pattern->known[first]) {
+    uint64_t cycles = countCycles(pattern, first, count);
+    pattern->known[first] = cycles < 255 ? (uint8_t)cycles : 255;
+  }
+  if (pattern->known[first] == 255)
+    return countCycles(pattern, first, count);
+  return pattern->known[first];
+}

@@ -1,0 +1,307 @@
+/* Loads and stores; see generator.h. */
+#include "backend/sim/cycle/unit/generator.h"
+
+#include "backend/section/access.h"
+#include "backend/section/width.h"
+
+void sambaMemoryUnitBuild(SambaMemoryUnit *unit, SambaArena *arena, const SambaNetwork *network,
+                          const SambaSection *section, uint32_t index, uint64_t symbol_address,
+                          const int64_t *addends, uint64_t addend_count) {
+  const SambaMachine *machine = network->machine;
+  const SambaUnit *record = &section->units[index];
+  const SambaAccess *access = sambaMemoryAccess(record);
+  bool is_load = record->kind == SAMBA_UNIT_LOAD;
+  const SambaPort *port = is_load ? &record->outputs[0] : &record->inputs[0];
+
+  *unit = (SambaMemoryUnit){.unit = record, .index = index, .is_load = is_load};
+  unit->firings = sambaTripProduct(access->trips, 0, access->token_level);
+  unit->token_elements =
+      sambaTripProduct(access->trips, access->token_level, access->counter_count);
+  sambaPatternBuild(&unit->pattern, arena, access, symbol_address, sambaDTypeBytes(port->dtype),
+                    (uint64_t)machine->dram_burst_bytes, addends, addend_count);
+
+  unit->port_bytes = sambaEarlier((uint64_t)machine->ag_bytes,
+                                  sambaPortVectorBytes(section, record, port, machine));
+
+  /* Pieces without a burst need places too. */
+  unit->asked_size = 2 * (uint32_t)machine->ag_bursts;
+  unit->asked = SAMBA_ARENA_ARRAY(arena, SambaAsked, unit->asked_size);
+  unit->data_input = is_load ? SAMBA_NO_INDEX : 0;
+  unit->index_input = SAMBA_NO_INDEX;
+  if (access->has_index)
+    unit->index_input = is_load ? 0 : 1;
+
+  unit->inputs = SAMBA_ARENA_ARRAY(arena, SambaInputPort, record->input_count);
+  unit->outputs = SAMBA_ARENA_ARRAY(arena, SambaOutputPort, record->output_count);
+  for (uint32_t p = 0; p < record->input_count; ++p)
+    sambaInputPortBuild(&unit->inputs[p], arena, network, section, index, p);
+  for (uint32_t p = 0; p < record->output_count; ++p)
+    sambaOutputPortBuild(&unit->outputs[p], arena, machine, section, index, p, 1);
+}
+
+static SambaAsked *askedAt(SambaMemoryUnit *unit, uint32_t place) {
+  uint32_t index = unit->asked_head + place;
+  return &unit->asked[index < unit->asked_size ? index : index - unit->asked_size];
+}
+
+static uint64_t doneAt(const SambaAsked *asked) {
+  return asked->merged ? asked->merged->done : asked->done;
+}
+
+/* A burst's place is free again: whoever waits for one can go on. */
+static void freePlace(SambaMemoryUnit *unit, SambaMemorySide *side, SambaClock *clock) {
+  SambaGenerator *generator = &side->generators[unit->generator];
+  --generator->under_way;
+  for (uint32_t i = 0; generator->unit_count > 1 && i < generator->unit_count; ++i)
+    if (generator->units[i] != unit->index)
+      sambaClockWake(clock, SAMBA_PART_UNIT, generator->units[i], clock->now + 1);
+}
+
+static void dropHead(SambaMemoryUnit *unit, SambaMemorySide *side) {
+  SambaAsked *asked = askedAt(unit, 0);
+  if (asked->merged)
+    sambaMergeTableLeave(&side->merge, asked->merged);
+  unit->asked_head = unit->asked_head + 1 == unit->asked_size ? 0 : unit->asked_head + 1;
+  --unit->asked_count;
+}
+
+/* Moves over the data that have come back, in order. */
+static void receiveData(SambaMemoryUnit *unit, uint64_t now, uint64_t *wake) {
+  while (unit->arrived_count < unit->asked_count) {
+    const SambaAsked *asked = askedAt(unit, unit->arrived_count);
+    uint64_t done = doneAt(asked);
+    if (done > now) {
+      /* Whoever is merged with another's read is not woken by memory. */
+      sambaKeepEarlier(wake, asked->merged && done == SAMBA_NEVER ? now + 1 : done);
+      return;
+    }
+    unit->arrived = asked->end;
+    ++unit->arrived_count;
+  }
+}
+
+/* LOAD: lets the next vector leave when all of its elements are there. */
+static void sendData(SambaMemoryUnit *unit, SambaMemorySide *side, SambaNetwork *network,
+                     uint64_t *wake) {
+  SambaOutputPort *output = &unit->outputs[0];
+  uint64_t now = network->clock->now;
+  sambaOutputPortStep(output, network, wake);
+  receiveData(unit, now, wake);
+
+  if (!output->in_flight && output->tokens < unit->firings) {
+    uint64_t in_token = (output->sent + 1) * output->vector_elements;
+    uint64_t end =
+        output->tokens * unit->token_elements + sambaEarlier(in_token, unit->token_elements);
+    if (unit->arrived >= end) {
+      unit->passed = end;
+      sambaOutputPortEnter(output, now);
+      if (output->last_sent <= now)
+        sambaOutputPortStep(output, network, wake);
+      sambaKeepEarlier(wake, now + 1);
+    }
+  }
+
+  while (unit->arrived_count && askedAt(unit, 0)->end <= unit->passed) {
+    if (askedAt(unit, 0)->burst)
+      freePlace(unit, side, network->clock);
+    dropHead(unit, side);
+    --unit->arrived_count;
+  }
+}
+
+/* STORE: counts the writes that were acknowledged, and ends tokens. */
+static void endTokens(SambaMemoryUnit *unit, SambaMemorySide *side, SambaNetwork *network,
+                      uint64_t *wake) {
+  uint64_t now = network->clock->now;
+  for (uint32_t i = 0; i < unit->asked_count; ++i) {
+    SambaAsked *asked = askedAt(unit, i);
+    if (asked->burst && asked->done <= now) {
+      asked->burst = false;
+      freePlace(unit, side, network->clock);
+    } else if (asked->done > now && asked->done != SAMBA_NEVER) {
+      sambaKeepEarlier(wake, asked->done);
+    }
+  }
+
+  uint64_t tokens = unit->passed / unit->token_elements;
+  while (unit->asked_count && askedAt(unit, 0)->done <= now) {
+    unit->passed = askedAt(unit, 0)->end;
+    dropHead(unit, side);
+  }
+  uint64_t ended = unit->passed / unit->token_elements - tokens;
+
+  for (uint32_t p = 0; p < unit->unit->output_count; ++p) {
+    SambaOutputPort *output = &unit->outputs[p];
+    for (uint64_t t = 0; t < ended; ++t) {
+      sambaOutputPortEnter(output, now);
+      sambaOutputPortStep(output, network, wake);
+    }
+  }
+}
+
+/* The control tokens of the next firing. */
+static bool beginFiring(SambaMemoryUnit *unit, SambaNetwork *network, uint64_t *wake) {
+  if (unit->walked / unit->token_elements < unit->begun)
+    return true;
+  bool complete = true;
+  for (int take = 0; take < 2 && complete; ++take)
+    for (uint32_t p = 0; p < unit->unit->input_count; ++p) {
+      if (p == unit->data_input || p == unit->index_input || !unit->inputs[p].fifo_count)
+        continue;
+      if (take) {
+        sambaInputPortTake(&unit->inputs[p], network);
+        continue;
+      }
+      uint64_t at = sambaInputPortHeadAt(&unit->inputs[p], network);
+      complete &= at <= network->clock->now;
+      if (at > network->clock->now)
+        sambaKeepEarlier(wake, at);
+    }
+  unit->begun += complete;
+  return complete;
+}
+
+/* Takes a vector of an input, when `elements` of its elements, counted over all tokens, are not all
+ * there. True: they are. */
+static bool hasElements(SambaInputPort *input, SambaNetwork *network, uint64_t elements,
+                        uint64_t *wake) {
+  uint64_t now = network->clock->now;
+  uint64_t here = input->tokens * input->token_elements + input->taken * input->vector_elements;
+  if (here >= elements)
+    return true;
+  uint64_t at = sambaInputPortHeadAt(input, network);
+  if (at > now) {
+    sambaKeepEarlier(wake, at);
+    return false;
+  }
+  sambaInputPortTake(input, network);
+  here = input->tokens * input->token_elements + input->taken * input->vector_elements;
+  if (here < elements)
+    sambaKeepEarlier(wake, now + 1);
+  return here >= elements;
+}
+
+/* Whether the generator can ask for a burst in this cycle, and it is the unit's turn. */
+static bool hasTurn(SambaMemoryUnit *unit, SambaMemorySide *side, SambaClock *clock,
+                    uint64_t *wake) {
+  SambaGenerator *generator = &side->generators[unit->generator];
+  bool yields = generator->last == unit->index && generator->waiter != SAMBA_NO_INDEX;
+  if (generator->free_at <= clock->now && !yields)
+    return true;
+  if (generator->last != unit->index && generator->waiter == SAMBA_NO_INDEX)
+    generator->waiter = unit->index;
+  sambaKeepEarlier(wake, sambaLater(clock->now + 1, generator->free_at));
+  return false;
+}
+
+/* A piece takes the generator's cycle. */
+static void takeTurn(SambaMemoryUnit *unit, SambaMemorySide *side, const SambaNetwork *network) {
+  SambaGenerator *generator = &side->generators[unit->generator];
+  uint64_t now = network->clock->now;
+  uint64_t burst_bytes = (uint64_t)network->machine->dram_burst_bytes;
+  uint64_t bytes = unit->port_bytes;
+
+  generator->asked = generator->asked_at == now ? generator->asked + 1 : 1;
+  generator->asked_at = now;
+  generator->last = unit->index;
+  if (generator->asked * burst_bytes >= bytes)
+    generator->free_at = now + (burst_bytes + bytes - 1) / bytes;
+}
+
+static void ask(SambaMemoryUnit *unit, SambaMemorySide *side, SambaNetwork *network) {
+  uint64_t now = network->clock->now;
+  uint64_t latency = (uint64_t)network->machine->ag_latency_cycles;
+  SambaAsked *asked = askedAt(unit, unit->asked_count++);
+  *asked = (SambaAsked){.end = unit->walked, .done = now, .burst = unit->piece.asks};
+  if (!unit->piece.asks)
+    return;
+
+  ++side->generators[unit->generator].under_way;
+  asked->done = SAMBA_NEVER;
+  uint64_t *done = &asked->done;
+  if (side->merge.used && unit->is_load) {
+    asked->merged =
+        sambaMergeTableFind(&side->merge, unit->piece.burst, now, latency - latency / 2);
+    if (asked->merged) {
+      ++asked->merged->waiting;
+      return;
+    }
+    asked->merged = sambaMergeTableEnter(&side->merge, unit->piece.burst);
+    done = &asked->merged->done;
+  }
+  sambaMemoryRequest(&side->memory, unit->piece.burst, !unit->is_load, now + 1 + latency / 2,
+                     unit->index, done);
+}
+
+/* Walks the pattern as far as this cycle allows. */
+static SambaDoes askForBursts(SambaMemoryUnit *unit, SambaMemorySide *side, SambaNetwork *network,
+                              uint64_t *wake) {
+  uint64_t now = network->clock->now;
+  uint64_t most = (uint64_t)network->machine->ag_bursts;
+  uint64_t all = unit->firings * unit->token_elements;
+  SambaGenerator *generator = &side->generators[unit->generator];
+  SambaDoes does = SAMBA_AWAITS_MEMORY;
+  if (generator->waiter == unit->index)
+    generator->waiter = SAMBA_NO_INDEX;
+
+  while (unit->walked < all) {
+    if (!beginFiring(unit, network, wake))
+      return does == SAMBA_DOES_WORK ? does : SAMBA_AWAITS_INPUT;
+    if (!unit->has_piece)
+      unit->piece = sambaPatternNext(&unit->pattern);
+    unit->has_piece = true;
+    uint64_t end = unit->walked + unit->piece.elements;
+    bool there = true;
+    if (unit->data_input != SAMBA_NO_INDEX)
+      there &= hasElements(&unit->inputs[unit->data_input], network, end, wake);
+    if (unit->index_input != SAMBA_NO_INDEX)
+      there &= hasElements(&unit->inputs[unit->index_input], network, unit->piece.index + 1, wake);
+    if (!there)
+      return does == SAMBA_DOES_WORK ? does : SAMBA_AWAITS_INPUT;
+
+    if (unit->asked_count == unit->asked_size ||
+        (unit->piece.asks && generator->under_way == most)) {
+      if (does == SAMBA_DOES_WORK)
+        return does;
+      bool full = unit->is_load && unit->outputs[0].in_flight;
+      return full ? SAMBA_AWAITS_OUTPUT : SAMBA_AWAITS_MEMORY;
+    }
+    bool costs = unit->piece.asks || unit->piece.costs_cycle;
+    if (costs && !hasTurn(unit, side, network->clock, wake))
+      return generator->last == unit->index ? SAMBA_DOES_WORK : SAMBA_AWAITS_MEMORY;
+    if (costs) {
+      takeTurn(unit, side, network);
+      does = SAMBA_DOES_WORK;
+    }
+    unit->walked = end;
+    unit->has_piece = false;
+    ask(unit, side, network);
+    sambaKeepEarlier(wake, now + 1);
+  }
+  return does;
+}
+
+bool sambaMemoryUnitIsDone(const SambaMemoryUnit *unit) {
+  if (!unit->is_load)
+    return unit->passed == unit->firings * unit->token_elements;
+  return unit->outputs[0].tokens == unit->firings;
+}
+
+uint64_t sambaMemoryUnitFirings(const SambaMemoryUnit *unit) {
+  return unit->is_load ? unit->outputs[0].tokens : unit->passed / unit->token_elements;
+}
+
+uint64_t sambaMemoryUnitStep(SambaMemoryUnit *unit, SambaMemorySide *side, SambaNetwork *network) {
+  uint64_t wake = SAMBA_NEVER;
+  uint64_t now = network->clock->now;
+  if (unit->is_load)
+    sendData(unit, side, network, &wake);
+  else
+    endTokens(unit, side, network, &wake);
+  SambaDoes does = askForBursts(unit, side, network, &wake);
+  if (sambaMemoryUnitIsDone(unit))
+    does = SAMBA_DOES_NOTHING;
+  uint64_t free_at = side->generators[unit->generator].free_at;
+  sambaTimeLineNote(&unit->line, now, does, does == SAMBA_DOES_WORK ? free_at : now);
+  return wake;
+}

@@ -1,0 +1,52 @@
+/* What both bodies share; see pcu_state.h. */
+#include "backend/sim/cycle/unit/pcu_state.h"
+
+bool sambaPcuIsDone(const SambaPcu *pcu) {
+  bool done = pcu->firing == pcu->firings && !pcu->sums_from;
+  for (uint32_t p = 0; p < pcu->unit->output_count; ++p)
+    done &= !pcu->outputs[p].vectors.in_flight && !pcu->outputs[p].waiting;
+  return done;
+}
+
+uint64_t sambaPcuTaken(const SambaPcuInput *input, uint64_t token) {
+  return input->vectors.tokens > token ? input->vectors.vectors : input->vectors.taken;
+}
+
+uint64_t sambaPcuStreamed(const SambaPcuInput *input, uint64_t elements) {
+  if (elements >= input->port->token_elements)
+    return input->vectors.token_elements;
+  return elements * (input->vectors.token_elements / input->port->token_elements);
+}
+
+bool sambaPcuHas(SambaPcuInput *input, SambaNetwork *network, uint64_t token, uint64_t elements,
+                 uint64_t *wake) {
+  uint64_t touched = sambaInputPortVectorsOf(&input->vectors, elements);
+  uint64_t used_up = sambaInputPortWholeVectorsOf(&input->vectors, elements);
+  uint64_t taken = sambaPcuTaken(input, token);
+  if (touched <= taken)
+    return true;
+
+  uint64_t now = network->clock->now;
+  uint64_t head_at = sambaInputPortHeadAt(&input->vectors, network);
+  if (head_at > now) {
+    sambaKeepEarlier(wake, head_at);
+    return false;
+  }
+  if (used_up > taken + 1) {
+    sambaInputPortTake(&input->vectors, network);
+    sambaKeepEarlier(wake, now + 1);
+    return false;
+  }
+  if (touched <= taken + 1)
+    return true;
+  uint64_t second_at = sambaInputPortSecondAt(&input->vectors, network);
+  if (second_at > now)
+    sambaKeepEarlier(wake, second_at);
+  return second_at <= now;
+}
+
+void sambaPcuUse(SambaPcuInput *input, SambaNetwork *network, uint64_t token, uint64_t elements) {
+  uint64_t used_up = sambaInputPortWholeVectorsOf(&input->vectors, elements);
+  if (sambaPcuTaken(input, token) < used_up)
+    sambaInputPortTake(&input->vectors, network);
+}

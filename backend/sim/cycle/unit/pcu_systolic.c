@@ -1,0 +1,195 @@
+/* Systolic bodies; see pcu_systolic.h.
+ *
+ * A pass takes a k step of both operands every step_cycles cycles, and as many steps as the array
+ * has rows at least. Then its sums go to the shadow accumulators, from where a vector per cycle
+ * enters the pipeline, and the next pass begins. A pass whose sums find the shadow accumulators in
+ * use waits. Without them the next pass begins when the sums have left. */
+#include "backend/sim/cycle/unit/pcu_systolic.h"
+
+static uint64_t scale(uint64_t value, uint64_t numerator, uint64_t denominator) {
+  return (uint64_t)(((__uint128_t)value * numerator + denominator - 1) / denominator);
+}
+
+static bool sumsGoOn(const SambaPcu *pcu) {
+  return (pcu->firing + 1) % pcu->program.outer_reduced != 0;
+}
+
+/* Vectors of an output that are made when `passes` passes of a firing are through. */
+static uint64_t vectorsAfter(const SambaPcu *pcu, const SambaPcuOutput *output, uint64_t passes) {
+  if (passes == pcu->program.passes)
+    return output->vectors.vectors;
+  uint64_t elements = output->vectors.token_elements * passes / pcu->program.passes;
+  return elements / output->vectors.vector_elements;
+}
+
+/* Inputs that join the sums when they leave: is what the next vector of sums needs at hand? */
+static bool joins(SambaPcu *pcu, const SambaPcuOutput *output, SambaNetwork *network, bool use,
+                  uint64_t *wake) {
+  uint64_t vectors = output->vectors.vectors;
+  uint64_t sums = output->drained / vectors; /* whole tokens before */
+  uint64_t place = output->drained % vectors + 1;
+  bool complete = true;
+
+  for (uint32_t p = 0; p < pcu->unit->input_count; ++p) {
+    SambaPcuInput *input = &pcu->inputs[p];
+    if (!input->follows)
+      continue;
+    uint64_t token = sums * pcu->program.outer_reduced / input->period;
+    uint64_t elements = input->vectors.token_elements;
+    if (input->port->token_elements >= output->port->token_elements)
+      elements = scale(elements, place, vectors);
+    if (use)
+      sambaPcuUse(input, network, token, elements);
+    else
+      complete &= sambaPcuHas(input, network, token, elements, wake);
+  }
+  return complete;
+}
+
+/* Lets one vector of each output leave the accumulators. False: something holds one up. */
+static bool drain(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
+  const SambaPcuProgram *program = &pcu->program;
+  uint64_t now = network->clock->now;
+  bool waits = false, entered = false;
+
+  for (uint32_t p = 0; p < pcu->unit->output_count; ++p) {
+    SambaPcuOutput *output = &pcu->outputs[p];
+    if (!output->waiting)
+      continue;
+    if (pcu->after_free_at > now)
+      sambaKeepEarlier(wake, pcu->after_free_at);
+    bool free = pcu->after_free_at <= now && sambaOutputPortHasStage(&output->vectors);
+    if (!free || !joins(pcu, output, network, false, wake)) {
+      waits = true;
+      continue;
+    }
+    joins(pcu, output, network, true, wake);
+    sambaOutputPortEnter(&output->vectors, now + program->latency);
+    ++output->drained;
+    --output->waiting;
+    entered = true;
+  }
+
+  if (entered) {
+    uint64_t tail = (program->after_tail + program->tail_rate - 1) / program->tail_rate;
+    uint64_t size = pcu->outputs[0].vectors.vector_elements;
+    uint64_t groups = sambaLater(1, (size + program->lanes - 1) / program->lanes);
+    uint64_t interval = sambaLater(program->after_passes, tail);
+    pcu->after_free_at = now + (interval > 1 ? groups * interval : 1);
+    sambaKeepEarlier(wake, pcu->after_free_at);
+  }
+  return !waits;
+}
+
+static bool shadowIsEmpty(const SambaPcu *pcu) {
+  bool empty = true;
+  for (uint32_t p = 0; p < pcu->unit->output_count; ++p)
+    empty &= !pcu->outputs[p].waiting;
+  return empty;
+}
+
+/* The pass is through: its sums go to the shadow accumulators. */
+static void handOver(SambaPcu *pcu, const SambaMachine *machine, uint64_t now) {
+  uint64_t passes = pcu->sums_pass;
+  for (uint32_t p = 0; p < pcu->unit->output_count; ++p) {
+    SambaPcuOutput *output = &pcu->outputs[p];
+    output->waiting = vectorsAfter(pcu, output, passes) - vectorsAfter(pcu, output, passes - 1);
+  }
+  pcu->sums_from = 0;
+  if (!machine->systolic_shadow)
+    pcu->step_free_at = sambaLater(pcu->step_free_at, now + pcu->program.latency);
+}
+
+/* Elements of an operand, as they are streamed, that the next k step needs. */
+static uint64_t elementsNeeded(const SambaPcu *pcu, const SambaPcuInput *input) {
+  const SambaPcuProgram *program = &pcu->program;
+  uint64_t k = sambaEarlier(pcu->pass_step + 1, program->depth);
+  return scale(input->vectors.token_elements, pcu->pass * program->depth + k,
+               program->passes * program->depth);
+}
+
+/* What the sums start at comes in beside the operands, a vector per cycle; it is all there when the
+ * pass ends. */
+static bool startIsThere(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
+  const SambaPcuProgram *program = &pcu->program;
+  if (program->start == SAMBA_NO_INDEX)
+    return true;
+  SambaPcuInput *input = &pcu->inputs[program->start];
+  uint64_t token = pcu->firing / input->period;
+  uint64_t now = network->clock->now;
+  uint64_t needed = scale(input->vectors.vectors, pcu->pass + 1, program->passes);
+
+  if (sambaPcuTaken(input, token) < needed && sambaInputPortHeadAt(&input->vectors, network) <= now)
+    sambaInputPortTake(&input->vectors, network);
+  if (pcu->pass_step + 1 < program->pass_steps || sambaPcuTaken(input, token) >= needed)
+    return true;
+  sambaKeepEarlier(wake, sambaLater(now + 1, sambaInputPortHeadAt(&input->vectors, network)));
+  return false;
+}
+
+/* A k step of the array. */
+static void stepArray(SambaPcu *pcu, uint64_t now) {
+  const SambaPcuProgram *program = &pcu->program;
+  pcu->step_free_at = now + program->step_cycles;
+  if (++pcu->pass_step < program->pass_steps)
+    return;
+
+  pcu->pass_step = 0;
+  if (!sumsGoOn(pcu)) {
+    pcu->sums_from = pcu->step_free_at;
+    pcu->sums_pass = pcu->pass + 1;
+  }
+  if (++pcu->pass < program->passes)
+    return;
+  pcu->pass = 0;
+  uint64_t sums = program->rows * program->columns * program->batch;
+  pcu->flops += sums * program->depth * program->flops_before;
+  if (!sumsGoOn(pcu))
+    pcu->flops += sums * program->flops_after;
+  ++pcu->firing;
+}
+
+static SambaDoes body(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
+  const SambaPcuProgram *program = &pcu->program;
+  uint64_t now = network->clock->now;
+
+  if (pcu->step_free_at > now) {
+    sambaKeepEarlier(wake, pcu->step_free_at);
+    return SAMBA_DOES_WORK;
+  }
+  if (pcu->sums_from) {
+    if (!shadowIsEmpty(pcu))
+      return SAMBA_AWAITS_OUTPUT;
+    handOver(pcu, network->machine, now);
+    drain(pcu, network, wake);
+  }
+  if (pcu->firing == pcu->firings)
+    return sambaPcuIsDone(pcu) ? SAMBA_DOES_NOTHING : SAMBA_AWAITS_OUTPUT;
+  bool alone = !network->machine->systolic_shadow;
+  if (pcu->step_free_at > now || (alone && !shadowIsEmpty(pcu))) {
+    sambaKeepEarlier(wake, sambaLater(now + 1, pcu->step_free_at));
+    return SAMBA_AWAITS_OUTPUT;
+  }
+
+  bool complete = true;
+  for (int o = 0; o < 2; ++o) {
+    SambaPcuInput *input = &pcu->inputs[program->operands[o]];
+    complete &=
+        sambaPcuHas(input, network, pcu->firing / input->period, elementsNeeded(pcu, input), wake);
+  }
+  if (!complete || !startIsThere(pcu, network, wake))
+    return SAMBA_AWAITS_INPUT;
+  for (int o = 0; o < 2; ++o) {
+    SambaPcuInput *input = &pcu->inputs[program->operands[o]];
+    sambaPcuUse(input, network, pcu->firing / input->period, elementsNeeded(pcu, input));
+  }
+  stepArray(pcu, now);
+  sambaKeepEarlier(wake, pcu->step_free_at);
+  return SAMBA_DOES_WORK;
+}
+
+SambaDoes sambaPcuStepArray(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
+  if (!shadowIsEmpty(pcu))
+    drain(pcu, network, wake);
+  return body(pcu, network, wake);
+}

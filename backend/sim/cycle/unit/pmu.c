@@ -1,0 +1,223 @@
+/* PMUs; see pmu.h. */
+#include "backend/sim/cycle/unit/pmu.h"
+
+#include "backend/section/access.h"
+
+static void buildPort(SambaPmuPort *port, SambaArena *arena, const SambaNetwork *network,
+                      const SambaUnit *unit, const SambaPort *record) {
+  const SambaAccess *access = &record->access;
+  port->port = record;
+  port->tokens = sambaTripProduct(access->trips, 0, access->token_level);
+  port->slot_tokens = sambaTripProduct(access->trips, access->slot_level, access->token_level);
+  sambaBankPatternBuild(&port->banks, arena, network->machine, unit, record);
+}
+
+void sambaPmuBuild(SambaPmu *pmu, SambaArena *arena, const SambaNetwork *network,
+                   const SambaSection *section, uint32_t index) {
+  const SambaUnit *unit = &section->units[index];
+  *pmu = (SambaPmu){.unit = unit, .index = index};
+  pmu->write.port_count = unit->input_count;
+  pmu->read.port_count = unit->output_count;
+  pmu->write.ports = SAMBA_ARENA_ARRAY(arena, SambaPmuPort, unit->input_count);
+  pmu->read.ports = SAMBA_ARENA_ARRAY(arena, SambaPmuPort, unit->output_count);
+
+  for (uint32_t p = 0; p < unit->input_count; ++p) {
+    SambaPmuPort *port = &pmu->write.ports[p];
+    buildPort(port, arena, network, unit, &unit->inputs[p]);
+    sambaInputPortBuild(&port->input, arena, network, section, index, p);
+  }
+
+  for (uint32_t p = 0; p < unit->output_count; ++p) {
+    SambaPmuPort *port = &pmu->read.ports[p];
+    buildPort(port, arena, network, unit, &unit->outputs[p]);
+    sambaOutputPortBuild(&port->output, arena, network->machine, section, index, p,
+                         (uint64_t)network->machine->pmu_latency_cycles);
+  }
+}
+
+bool sambaPmuPortIsDone(const SambaPmuPort *port, bool read) {
+  return port->token == port->tokens && (!read || !port->output.in_flight);
+}
+
+bool sambaPmuIsDone(const SambaPmu *pmu) {
+  bool done = true;
+  for (uint32_t p = 0; p < pmu->read.port_count; ++p)
+    done &= sambaPmuPortIsDone(&pmu->read.ports[p], true);
+  for (uint32_t p = 0; p < pmu->write.port_count; ++p)
+    done &= sambaPmuPortIsDone(&pmu->write.ports[p], false);
+  return done;
+}
+
+uint64_t sambaPmuBusyUntil(const SambaPmu *pmu) {
+  return sambaLater(pmu->read.free_at, pmu->write.free_at);
+}
+
+/* Slots that one port has finished, as others see it. */
+static uint64_t slotsSeen(const SambaPmuPort *port, uint64_t now) {
+  return port->finished_at > now ? port->slots - 1 : port->slots;
+}
+
+uint64_t sambaPmuSideSlots(const SambaPmuSide *side, uint64_t now) {
+  uint64_t slots = UINT64_MAX;
+  for (uint32_t p = 0; p < side->port_count; ++p)
+    slots = sambaEarlier(slots, slotsSeen(&side->ports[p], now));
+  return slots;
+}
+
+/* Slots that the reads may enter: those that are written, and those that start full. */
+static uint64_t readableSlots(const SambaPmu *pmu, uint64_t now) {
+  uint64_t lent = pmu->unit->buffer.loop_carried ? pmu->unit->buffer.slot_count : 0;
+  uint64_t written = sambaPmuSideSlots(&pmu->write, now);
+  return written == UINT64_MAX ? written : written + lent;
+}
+
+/* Slots that the writes may enter: those that the reads have released. */
+static uint64_t writableSlots(const SambaPmu *pmu, uint64_t now) {
+  uint64_t free = pmu->unit->buffer.loop_carried ? 0 : pmu->unit->buffer.slot_count;
+  uint64_t released = sambaPmuSideSlots(&pmu->read, now);
+  return released == UINT64_MAX ? released : released + free;
+}
+
+/* Elements of a slot that a port has passed. */
+static uint64_t slotPosition(const SambaPmuPort *port, uint64_t vector_elements) {
+  uint64_t token = port->token % port->slot_tokens;
+  uint64_t in_token = sambaEarlier(port->vector * vector_elements, port->port->token_elements);
+  return token * port->port->token_elements + in_token;
+}
+
+/* In place: a write follows the reads of its slot, element by element. */
+static bool readsArePast(const SambaPmu *pmu, const SambaPmuPort *write, uint64_t count) {
+  uint64_t slot = write->slots;
+  if (!pmu->unit->buffer.loop_carried) {
+    if (slot < pmu->unit->buffer.slot_count)
+      return true;
+    slot -= pmu->unit->buffer.slot_count;
+  }
+  uint64_t end = slotPosition(write, write->input.vector_elements) + count;
+  for (uint32_t p = 0; p < pmu->read.port_count; ++p) {
+    const SambaPmuPort *read = &pmu->read.ports[p];
+    if (read->slots > slot)
+      continue;
+    if (read->slots < slot || slotPosition(read, read->output.vector_elements) < end)
+      return false;
+  }
+  return true;
+}
+
+static uint64_t elementsOfVector(const SambaPmuPort *port, uint64_t token_elements,
+                                 uint64_t vector_elements) {
+  uint64_t first = port->vector * vector_elements;
+  return sambaEarlier(vector_elements, token_elements - sambaEarlier(first, token_elements));
+}
+
+/* Cycles of the port's next vector. */
+static uint64_t vectorCycles(SambaPmuPort *port, uint64_t vector_elements, uint64_t count) {
+  uint64_t token = port->token % port->slot_tokens;
+  uint64_t first = port->vector * vector_elements % port->port->token_elements;
+  return sambaBankPatternCycles(&port->banks, token * port->port->token_elements + first, count);
+}
+
+/* The port has passed one more vector. */
+static void step(SambaPmuPort *port, uint64_t vectors, uint64_t ends) {
+  if (++port->vector < vectors)
+    return;
+  port->vector = 0;
+  if (++port->token % port->slot_tokens)
+    return;
+  ++port->slots;
+  port->finished_at = ends;
+}
+
+/* Reads one vector of a port into its pipeline, if it may; *out_ends: until when that lasts. */
+static SambaDoes readVector(SambaPmu *pmu, SambaPmuPort *port, const SambaNetwork *network,
+                            uint64_t *out_ends) {
+  SambaOutputPort *output = &port->output;
+  uint64_t now = network->clock->now;
+  if (port->token == port->tokens)
+    return output->in_flight ? SAMBA_AWAITS_OUTPUT : SAMBA_DOES_NOTHING;
+  if (port->slots >= readableSlots(pmu, now))
+    return SAMBA_AWAITS_INPUT;
+  if (!sambaOutputPortHasStage(output))
+    return SAMBA_AWAITS_OUTPUT;
+
+  uint64_t elements = elementsOfVector(port, output->token_elements, output->vector_elements);
+  uint64_t cycles = vectorCycles(port, output->vector_elements, elements);
+  *out_ends = now + cycles;
+  sambaOutputPortEnter(output, *out_ends - 1 + (uint64_t)network->machine->pmu_latency_cycles);
+  step(port, output->vectors, *out_ends);
+  return SAMBA_DOES_WORK;
+}
+
+/* Takes and writes one vector of a port, if it may. */
+static SambaDoes writeVector(SambaPmu *pmu, SambaPmuPort *port, SambaNetwork *network,
+                             uint64_t *out_ends, uint64_t *wake) {
+  SambaInputPort *input = &port->input;
+  uint64_t now = network->clock->now;
+  if (port->token == port->tokens)
+    return SAMBA_DOES_NOTHING;
+  uint64_t elements = elementsOfVector(port, input->token_elements, input->vector_elements);
+  if (port->slots >= writableSlots(pmu, now) &&
+      !(pmu->unit->buffer.in_place && readsArePast(pmu, port, elements)))
+    return SAMBA_AWAITS_OUTPUT;
+  uint64_t head_at = sambaInputPortHeadAt(input, network);
+  if (head_at > now) {
+    sambaKeepEarlier(wake, head_at);
+    return SAMBA_AWAITS_INPUT;
+  }
+
+  *out_ends = now + vectorCycles(port, input->vector_elements, elements);
+  uint64_t vectors = input->vectors;
+  sambaInputPortTake(input, network);
+  step(port, vectors, *out_ends);
+  return SAMBA_DOES_WORK;
+}
+
+/* Lets the ports of a side take turns; one of them works at a time. */
+static bool stepSide(SambaPmu *pmu, SambaPmuSide *side, SambaNetwork *network, uint64_t *wake) {
+  uint64_t now = network->clock->now;
+  bool is_read = side == &pmu->read;
+  bool worked = false;
+
+  for (uint32_t i = 0; i < side->port_count; ++i) {
+    uint32_t place = (side->turn + i) % side->port_count;
+    SambaPmuPort *port = &side->ports[place];
+    uint64_t ends = now;
+    SambaDoes does = SAMBA_DOES_WORK;
+    if (side->free_at > now)
+      sambaKeepEarlier(wake, side->free_at);
+    else if (is_read)
+      does = readVector(pmu, port, network, &ends);
+    else
+      does = writeVector(pmu, port, network, &ends, wake);
+    sambaTimeLineNote(&port->line, now, does, ends);
+    if (ends == now)
+      continue;
+    worked = true;
+    side->free_at = ends;
+    /* Whoever has just worked goes last, the others keep their order. */
+    if (side->port_count > 1)
+      side->turn = (place + 1) % side->port_count;
+    sambaKeepEarlier(wake, ends);
+  }
+  return worked;
+}
+
+uint64_t sambaPmuStep(SambaPmu *pmu, SambaNetwork *network) {
+  uint64_t wake = SAMBA_NEVER;
+  for (uint32_t p = 0; p < pmu->read.port_count; ++p)
+    sambaOutputPortStep(&pmu->read.ports[p].output, network, &wake);
+  bool read = stepSide(pmu, &pmu->read, network, &wake);
+  stepSide(pmu, &pmu->write, network, &wake);
+
+  /* What was read now is on its way through the pipeline. */
+  if (read)
+    for (uint32_t p = 0; p < pmu->read.port_count; ++p) {
+      SambaOutputPort *output = &pmu->read.ports[p].output;
+      uint64_t now = network->clock->now;
+      if (output->in_flight && output->ready[output->head] <= now && output->last_sent <= now)
+        sambaOutputPortStep(output, network, &wake);
+      else if (output->in_flight)
+        sambaKeepEarlier(&wake, sambaLater(now + 1, output->ready[output->head]));
+    }
+  return wake;
+}

@@ -1,0 +1,51 @@
+/* A PMU: slots that write ports fill and read ports read, a vector at a time.
+ *
+ * All read ports share one read side, all write ports one write side. A side serves one vector at a
+ * time, for as many cycles as the vector needs of the banks, and its ports take turns. A slot is
+ * read when every write port has finished it, and written again when every read port has. */
+#ifndef SAMBA_BACKEND_SIM_CYCLE_UNIT_PMU_H
+#define SAMBA_BACKEND_SIM_CYCLE_UNIT_PMU_H
+
+#include "backend/sim/cycle/unit/banks.h"
+#include "backend/sim/cycle/unit/port.h"
+
+typedef struct SambaPmuPort {
+  const SambaPort *port;
+  uint64_t tokens, token; /* all, and the one at work */
+  uint64_t vector;        /* of the token */
+  uint64_t slot_tokens;   /* tokens per slot */
+  uint64_t slots;         /* finished */
+  uint64_t finished_at;   /* the last of them: others see it from this cycle on */
+  SambaBankPattern banks;
+  SambaTimeLine line;
+  union {
+    SambaInputPort input;
+    SambaOutputPort output;
+  };
+} SambaPmuPort;
+
+/* The read side, or the write side. */
+typedef struct SambaPmuSide {
+  uint32_t port_count, turn;
+  SambaPmuPort *ports;
+  uint64_t free_at;
+} SambaPmuSide;
+
+typedef struct SambaPmu {
+  const SambaUnit *unit;
+  uint32_t index;
+  SambaPmuSide read, write;
+} SambaPmu;
+
+void sambaPmuBuild(SambaPmu *pmu, SambaArena *arena, const SambaNetwork *network,
+                   const SambaSection *section, uint32_t unit);
+/* One cycle. Returns the next cycle in which it has something to do. */
+uint64_t sambaPmuStep(SambaPmu *pmu, SambaNetwork *network);
+bool sambaPmuPortIsDone(const SambaPmuPort *port, bool read);
+bool sambaPmuIsDone(const SambaPmu *pmu);
+/* The cycle at which both sides are through with what they do. */
+uint64_t sambaPmuBusyUntil(const SambaPmu *pmu);
+/* Slots that all ports of a side have finished, as of `now`. */
+uint64_t sambaPmuSideSlots(const SambaPmuSide *side, uint64_t now);
+
+#endif

@@ -1,0 +1,155 @@
+/* Ports; see port.h. */
+#include "backend/sim/cycle/unit/port.h"
+
+#include "backend/section/width.h"
+
+void sambaTimeLineNote(SambaTimeLine *line, uint64_t now, SambaDoes does, uint64_t work_until) {
+  uint64_t worked = 0;
+  if (line->work_until > line->since)
+    worked = sambaEarlier(line->work_until, now) - line->since;
+  uint64_t rest = now - line->since - worked;
+  line->cycles[SAMBA_DOES_WORK] += worked;
+  line->cycles[line->does == SAMBA_DOES_WORK ? SAMBA_AWAITS_INPUT : line->does] += rest;
+  line->since = now;
+  line->does = does;
+  line->work_until = sambaLater(line->work_until, work_until);
+}
+
+/* What is sent again within a token counts. */
+static uint64_t streamedElements(const SambaUnit *unit, const SambaPort *port) {
+  uint64_t repeats = 1;
+  if (unit->kind == SAMBA_UNIT_BUFFER && port->access.replay)
+    repeats = port->access.replay;
+  return port->token_elements * repeats;
+}
+
+/* Elements of a full vector: a scalar link carries one. */
+static uint64_t elementsPerVector(const SambaMachine *machine, const SambaSection *section,
+                                  const SambaPort *port) {
+  const SambaStream *stream = port->stream_count ? &section->streams[port->streams[0]] : NULL;
+  if (stream && stream->kind == SAMBA_STREAM_SCALAR)
+    return 1;
+  uint64_t bytes = (uint64_t)machine->vector_bytes;
+  if (stream)
+    bytes = sambaStreamVectorBytes(section, stream, machine);
+  return sambaLater(1, bytes / sambaDTypeBytes(port->dtype));
+}
+
+static uint64_t vectorsFor(uint64_t elements, uint64_t vector_elements) {
+  return sambaLater(1, (elements + vector_elements - 1) / vector_elements);
+}
+
+void sambaInputPortBuild(SambaInputPort *input, SambaArena *arena, const SambaNetwork *network,
+                         const SambaSection *section, uint32_t unit, uint32_t port_index) {
+  const SambaPort *port = &section->units[unit].inputs[port_index];
+  uint32_t *fifos = SAMBA_ARENA_ARRAY(arena, uint32_t, port->stream_count);
+  *input = (SambaInputPort){.block = port->block ? port->block : 1, .streams = port->streams};
+  input->left = input->block;
+  input->fifos = fifos;
+
+  for (uint32_t i = 0; i < port->stream_count; ++i) {
+    const SambaStream *stream = &section->streams[port->streams[i]];
+    for (uint32_t d = 0; d < stream->destination_count; ++d)
+      if (stream->destinations[d].unit == unit && stream->destinations[d].port == port_index)
+        fifos[input->fifo_count++] = network->streams[port->streams[i]].ends[d];
+  }
+  if (!input->fifo_count)
+    return;
+
+  const SambaEndpoint *source = &section->streams[port->streams[0]].source;
+  const SambaUnit *sender = &section->units[source->unit];
+  input->vector_elements = elementsPerVector(network->machine, section, port);
+  input->token_elements = streamedElements(sender, &sender->outputs[source->port]);
+  input->vectors = vectorsFor(input->token_elements, input->vector_elements);
+  input->bytes = input->token_elements * sambaDTypeBytes(port->dtype);
+}
+
+void sambaOutputPortBuild(SambaOutputPort *output, SambaArena *arena, const SambaMachine *machine,
+                          const SambaSection *section, uint32_t unit, uint32_t port_index,
+                          uint64_t stages) {
+  const SambaPort *port = &section->units[unit].outputs[port_index];
+  *output = (SambaOutputPort){.stream_count = port->stream_count,
+                              .streams = port->streams,
+                              .block = port->block ? port->block : 1,
+                              .stages = (uint32_t)sambaLater(1, stages)};
+  output->left = output->block;
+  output->ready = SAMBA_ARENA_ARRAY(arena, uint64_t, output->stages);
+  output->vector_elements = elementsPerVector(machine, section, port);
+  output->token_elements = streamedElements(&section->units[unit], port);
+  output->vectors = vectorsFor(output->token_elements, output->vector_elements);
+  output->bytes = output->token_elements * sambaDTypeBytes(port->dtype);
+}
+
+uint64_t sambaInputPortHeadAt(const SambaInputPort *input, const SambaNetwork *network) {
+  return sambaFifoHeadAt(&network->fifos[input->fifos[input->current]]);
+}
+
+uint64_t sambaInputPortSecondAt(const SambaInputPort *input, const SambaNetwork *network) {
+  const SambaFifo *fifo = &network->fifos[input->fifos[input->current]];
+  uint32_t second = fifo->head + 1 == fifo->depth ? 0 : fifo->head + 1;
+  return fifo->count > 1 ? fifo->when[second] : SAMBA_NEVER;
+}
+
+void sambaInputPortTake(SambaInputPort *input, SambaNetwork *network) {
+  sambaNetworkTake(network, input->fifos[input->current]);
+  if (++input->taken < input->vectors)
+    return;
+  input->taken = 0;
+  ++input->tokens;
+  if (--input->left == 0) {
+    input->left = input->block;
+    input->current = input->current + 1 == input->fifo_count ? 0 : input->current + 1;
+  }
+}
+
+uint64_t sambaInputPortVectorsOf(const SambaInputPort *input, uint64_t elements) {
+  if (elements >= input->token_elements)
+    return input->vectors;
+  return (elements + input->vector_elements - 1) / input->vector_elements;
+}
+
+uint64_t sambaInputPortWholeVectorsOf(const SambaInputPort *input, uint64_t elements) {
+  if (elements >= input->token_elements)
+    return input->vectors;
+  return elements / input->vector_elements;
+}
+
+void sambaOutputPortEnter(SambaOutputPort *output, uint64_t ready) {
+  uint32_t place = output->head + output->in_flight;
+  output->ready[place < output->stages ? place : place - output->stages] = ready;
+  ++output->in_flight;
+}
+
+static void leave(SambaOutputPort *output, SambaNetwork *network) {
+  if (output->stream_count)
+    sambaNetworkSend(network, output->streams[output->current]);
+  output->head = output->head + 1 == output->stages ? 0 : output->head + 1;
+  --output->in_flight;
+  output->last_sent = network->clock->now + 1;
+  if (++output->sent < output->vectors)
+    return;
+  output->sent = 0;
+  ++output->tokens;
+  if (output->stream_count && --output->left == 0) {
+    output->left = output->block;
+    output->current = output->current + 1 == output->stream_count ? 0 : output->current + 1;
+  }
+}
+
+bool sambaOutputPortStep(SambaOutputPort *output, SambaNetwork *network, uint64_t *wake) {
+  if (!output->in_flight)
+    return false;
+  uint64_t now = network->clock->now;
+  uint64_t at = output->ready[output->head];
+  if (at <= now && output->stream_count)
+    at = sambaLater(at, sambaNetworkRoomAt(network, output->streams[output->current]));
+  if (at > now) {
+    sambaKeepEarlier(wake, at);
+    return false;
+  }
+
+  leave(output, network);
+  if (output->in_flight)
+    sambaKeepEarlier(wake, sambaLater(now + 1, output->ready[output->head]));
+  return true;
+}

@@ -1,0 +1,82 @@
+/* The ports of a unit: vectors of tokens come in and go out, one per cycle and port.
+ *
+ * A port takes or sends its tokens on its streams in turn, `block` consecutive ones on each. */
+#ifndef SAMBA_BACKEND_SIM_CYCLE_UNIT_PORT_H
+#define SAMBA_BACKEND_SIM_CYCLE_UNIT_PORT_H
+
+#include "backend/section/section.h"
+#include "backend/sim/cycle/network/network.h"
+
+/* What a unit did in the cycle in which it was stepped, and so until it is stepped again. */
+typedef enum {
+  SAMBA_DOES_NOTHING,
+  SAMBA_DOES_WORK,
+  SAMBA_AWAITS_INPUT,
+  SAMBA_AWAITS_OUTPUT,
+  SAMBA_AWAITS_MEMORY,
+  SAMBA_DOES_COUNT
+} SambaDoes;
+
+/* The time line of a unit, or of one port of a buffer. */
+typedef struct SambaTimeLine {
+  SambaDoes does;
+  uint64_t since;      /* everything before is counted */
+  uint64_t work_until; /* what it works on keeps it busy until then */
+  uint64_t cycles[SAMBA_DOES_COUNT];
+} SambaTimeLine;
+
+/* Says what the unit does from now on. */
+void sambaTimeLineNote(SambaTimeLine *line, uint64_t now, SambaDoes does, uint64_t work_until);
+
+typedef struct SambaInputPort {
+  uint32_t fifo_count, current, left, block;
+  const uint32_t *fifos; /* one per stream */
+  const uint32_t *streams;
+  uint64_t vectors;         /* of one token */
+  uint64_t token_elements;  /* as they are streamed: repeats count */
+  uint64_t vector_elements; /* of a full vector */
+  uint64_t bytes;           /* of one token */
+  uint64_t taken, tokens;   /* vectors of the current token, tokens finished */
+} SambaInputPort;
+
+typedef struct SambaOutputPort {
+  uint32_t stream_count, current, left, block;
+  const uint32_t *streams;
+  uint64_t vectors, vector_elements, token_elements, bytes;
+  /* Vectors that were made and have not left: the stages of the unit's pipeline hold one each. A
+   * ring of the cycles at which they come out of the last stage. */
+  uint64_t *ready;
+  uint32_t stages, head, in_flight;
+  uint64_t sent, tokens; /* vectors of the current token, tokens finished */
+  uint64_t last_sent;    /* the cycle after the last vector left */
+} SambaOutputPort;
+
+void sambaInputPortBuild(SambaInputPort *input, SambaArena *arena, const SambaNetwork *network,
+                         const SambaSection *section, uint32_t unit, uint32_t port);
+/* `stages`: vectors that the pipeline before the port holds, at least 1. */
+void sambaOutputPortBuild(SambaOutputPort *output, SambaArena *arena, const SambaMachine *machine,
+                          const SambaSection *section, uint32_t unit, uint32_t port,
+                          uint64_t stages);
+
+/* The cycle from which on the next vector can be taken; SAMBA_NEVER: the unit is woken by it. */
+uint64_t sambaInputPortHeadAt(const SambaInputPort *input, const SambaNetwork *network);
+/* The same of the vector behind it. */
+uint64_t sambaInputPortSecondAt(const SambaInputPort *input, const SambaNetwork *network);
+/* Takes it. The last one of a token ends the token. */
+void sambaInputPortTake(SambaInputPort *input, SambaNetwork *network);
+
+/* Vectors of the token that hold its first `elements` elements: all of them, and those that have no
+ * other element. */
+uint64_t sambaInputPortVectorsOf(const SambaInputPort *input, uint64_t elements);
+uint64_t sambaInputPortWholeVectorsOf(const SambaInputPort *input, uint64_t elements);
+
+static inline bool sambaOutputPortHasStage(const SambaOutputPort *output) {
+  return output->in_flight < output->stages;
+}
+/* Lets a vector into the pipeline; it comes out at cycle `ready`. */
+void sambaOutputPortEnter(SambaOutputPort *output, uint64_t ready);
+/* Sends what has come out of the pipeline and finds room. True: a vector left. Otherwise, or when
+ * more follows, *wake says when to look again. */
+bool sambaOutputPortStep(SambaOutputPort *output, SambaNetwork *network, uint64_t *wake);
+
+#endif
