@@ -1,6 +1,8 @@
 /* Copies of a group and ranges of them, and the other small steps of codegen. */
 #include "backend/codegen/codegen_internal.h"
 
+#include "backend/section/banks.h"
+
 #include <string.h>
 
 const char *sambaCodegenLayer(const SambaCodegen *codegen, const SambaGroup *group) {
@@ -107,7 +109,7 @@ void sambaSliceSizes(const SambaCodegen *codegen, uint32_t tensor, int64_t *out_
 
 SambaStatus sambaCheckBufferBytes(const SambaCodegen *codegen, const char *name, uint64_t elements,
                                   SambaDType dtype, uint32_t slots) {
-  uint64_t bytes = elements * sambaDTypeBytes(dtype) * slots;
+  uint64_t bytes = sambaSlotBytes(codegen->machine, elements, dtype) * slots;
   if (bytes <= (uint64_t)codegen->machine->pmu_bytes)
     return NULL;
   SambaStatus status = sambaStatusMake(

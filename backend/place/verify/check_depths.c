@@ -303,11 +303,13 @@ static uint64_t stepsPossible(const Depths *depths, uint32_t u) {
       if (depths->stream_stamp[port->streams[i]] != depths->join)
         continue;
       uint64_t tokens = portTokensAtMost(port, i, depths->room[port->streams[i]]);
-      /* A slot that is being read is not free; what is computed beyond the last token sent waits at
-       * the output. */
-      uint64_t steps = unit->kind == SAMBA_UNIT_BUFFER
-                           ? tokens / pace.tokens_per_step
-                           : sambaPaceMultiply(sambaPaceAdd(tokens, 1), pace.steps_per_token);
+      /* A slot that is being read is not free, unless it is used again in place; what is computed
+       * beyond the last token sent waits at the output. */
+      uint64_t steps = tokens / pace.tokens_per_step;
+      if (unit->kind != SAMBA_UNIT_BUFFER)
+        steps = sambaPaceMultiply(sambaPaceAdd(tokens, 1), pace.steps_per_token);
+      else if (unit->buffer.in_place)
+        steps = divideUp(tokens, pace.tokens_per_step);
       least = steps < least ? steps : least;
     }
   }

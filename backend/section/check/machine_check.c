@@ -2,6 +2,7 @@
 #include "backend/section/check/machine_check.h"
 
 #include "backend/section/access.h"
+#include "backend/section/banks.h"
 
 #include <stdlib.h>
 
@@ -54,12 +55,11 @@ static SambaStatus checkProgram(const SambaMachine *machine, const SambaUnit *un
   return checkTail(unit);
 }
 
-uint64_t sambaBufferBytes(const SambaUnit *unit) {
-  uint64_t bytes = unit->buffer.slot_count;
-  if (__builtin_mul_overflow(bytes, unit->buffer.slot_elements, &bytes) ||
-      __builtin_mul_overflow(bytes, (uint64_t)sambaDTypeBytes(unit->inputs[0].dtype), &bytes))
-    return UINT64_MAX;
-  return bytes;
+uint64_t sambaBufferBytes(const SambaMachine *machine, const SambaUnit *unit) {
+  uint64_t slot = sambaSlotBytes(machine, unit->buffer.slot_elements, unit->inputs[0].dtype);
+  uint64_t bytes;
+  return __builtin_mul_overflow(slot, (uint64_t)unit->buffer.slot_count, &bytes) ? UINT64_MAX
+                                                                                 : bytes;
 }
 
 static SambaStatus checkCounters(const SambaMachine *machine, uint32_t counters) {
@@ -102,12 +102,13 @@ static SambaStatus checkUnit(const SambaMachine *machine, const SambaUnit *unit)
     return sambaStatusNote(checkProgram(machine, unit), "split the program over a chain of units");
   }
 
-  if (unit->kind == SAMBA_UNIT_BUFFER && sambaBufferBytes(unit) > (uint64_t)machine->pmu_bytes)
+  if (unit->kind == SAMBA_UNIT_BUFFER &&
+      sambaBufferBytes(machine, unit) > (uint64_t)machine->pmu_bytes)
     return sambaStatusNote(
         sambaStatusMake(
             SAMBA_EXHAUSTED,
             "needs %llu bytes (%u slots of %llu elements of %s), but a PMU of %s has %lld",
-            (unsigned long long)sambaBufferBytes(unit), unit->buffer.slot_count,
+            (unsigned long long)sambaBufferBytes(machine, unit), unit->buffer.slot_count,
             (unsigned long long)unit->buffer.slot_elements, sambaDTypeName(unit->inputs[0].dtype),
             machine->name, (long long)machine->pmu_bytes),
         "use smaller tiles, fewer slots, or interleave over several buffers");

@@ -10,8 +10,8 @@
  * stage. (A systolic PCU has no stages: the array stands in their place. Nothing that takes a stage
  * may depend on what the tail computes.) */
 uint32_t sambaProgramStages(const SambaUnit *unit);
-/* Bytes of a BUFFER's slots; saturates at UINT64_MAX. */
-uint64_t sambaBufferBytes(const SambaUnit *unit);
+/* Bytes of a BUFFER's slots, each of whole words; saturates at UINT64_MAX. */
+uint64_t sambaBufferBytes(const SambaMachine *machine, const SambaUnit *unit);
 
 /* Every unit fits its place on the machine: SAMBA_EXHAUSTED names unit, resource, need and limit.
  * The section has passed sambaSectionCheck. Encoder and decoder run it. */

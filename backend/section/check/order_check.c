@@ -138,41 +138,6 @@ static uint64_t stepsBefore(Cone *cone, uint64_t step, uint32_t unit) {
 
 /*===-- Equal walks ---------------------------------------------------------------------------===*/
 
-/* A chain of counters without those that count to one, neighbours joined where they walk on. */
-typedef struct Chain {
-  uint32_t count;
-  uint64_t trips[SAMBA_MAX_COUNTERS];
-  int64_t strides[SAMBA_MAX_COUNTERS];
-} Chain;
-
-static Chain joinedChain(const SambaAccess *access) {
-  Chain chain = {0};
-  for (uint32_t c = 0; c < access->counter_count; ++c) {
-    if (access->trips[c] == 1)
-      continue;
-    int64_t inner;
-    uint32_t last = chain.count - 1;
-    bool joins = chain.count &&
-                 !sambaMulOverflows(access->strides[c], (int64_t)access->trips[c], &inner) &&
-                 inner == chain.strides[last];
-    if (joins) {
-      chain.trips[last] *= access->trips[c];
-      chain.strides[last] = access->strides[c];
-    } else {
-      chain.trips[chain.count] = access->trips[c];
-      chain.strides[chain.count++] = access->strides[c];
-    }
-  }
-  return chain;
-}
-
-static bool visitsOnce(const Chain *chain) {
-  SambaAccessStep steps[SAMBA_MAX_COUNTERS];
-  for (uint32_t c = 0; c < chain->count; ++c)
-    steps[c] = (SambaAccessStep){chain->trips[c], chain->strides[c]};
-  return sambaStepsVisitOnce(steps, chain->count);
-}
-
 /* Both walk the same bytes in the same order, each once. */
 static bool walkAlike(const Side *one, const Side *other) {
   const SambaAccess *a = one->access, *b = other->access;
@@ -181,10 +146,8 @@ static bool walkAlike(const Side *one, const Side *other) {
       one->origin + (uint64_t)a->base * one->element_bytes !=
           other->origin + (uint64_t)b->base * other->element_bytes)
     return false;
-  Chain first = joinedChain(a), second = joinedChain(b);
-  return first.count == second.count && visitsOnce(&first) &&
-         memcmp(first.trips, second.trips, first.count * sizeof *first.trips) == 0 &&
-         memcmp(first.strides, second.strides, first.count * sizeof *first.strides) == 0;
+  SambaJoinedChain first = sambaJoinedChain(a, 0), second = sambaJoinedChain(b, 0);
+  return sambaJoinedChainEqual(&first, &second) && sambaJoinedChainVisitsOnce(&first);
 }
 
 static uint64_t tokenSteps(const Side *side) {
@@ -226,7 +189,7 @@ typedef struct Meeting {
   uint32_t count, tries; /* left, until it counts as a meeting */
 } Meeting;
 
-static void addTerms(Meeting *meeting, const Chain *chain, int sign) {
+static void addTerms(Meeting *meeting, const SambaJoinedChain *chain, int sign) {
   for (uint32_t c = 0; c < chain->count; ++c) {
     __int128 stride = (__int128)chain->strides[c] * sign;
     __int128 last = (__int128)chain->trips[c] - 1;
@@ -278,7 +241,7 @@ static bool mayMeet(const Side *one, const Side *other) {
       bytes % one->element_bytes)
     return true;
 
-  Chain first = joinedChain(a), second = joinedChain(b);
+  SambaJoinedChain first = sambaJoinedChain(a, 0), second = sambaJoinedChain(b, 0);
   addTerms(&meeting, &first, 1);
   addTerms(&meeting, &second, -1);
   uint64_t common = 0;

@@ -107,6 +107,51 @@ static SambaStatus checkBanking(const SambaBuffer *buffer) {
   return NULL;
 }
 
+/* A slot that is used again in place: every port walks the same elements in the same order, each
+ * once, and cuts them into the same tokens. So the write of an element can follow its reads, and a
+ * write never hides an element that is still to be read. */
+static SambaStatus checkInPlacePort(const SambaUnit *unit, const SambaPort *port) {
+  const SambaAccess *access = &port->access;
+  const SambaPort *write = &unit->inputs[0];
+  if (access->guard_count)
+    return sambaStatusMake(SAMBA_INVALID, "%u guards, expected none: the buffer is in place",
+                           access->guard_count);
+  for (uint32_t c = 0; c < access->slot_level; ++c)
+    if (access->strides[c] && access->trips[c] > 1)
+      return sambaStatusMake(SAMBA_INVALID,
+                             "counter %u steps slots and has stride %lld, expected 0: the buffer "
+                             "is in place",
+                             c, (long long)access->strides[c]);
+
+  SambaJoinedChain chain = sambaJoinedChain(access, access->slot_level);
+  SambaJoinedChain first = sambaJoinedChain(&write->access, write->access.slot_level);
+  if (access->base != write->access.base || !sambaJoinedChainEqual(&chain, &first) ||
+      port->token_elements != write->token_elements)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "walks a slot otherwise than input 0, expected the same elements in the "
+                           "same order and tokens: the buffer is in place");
+  if (!sambaJoinedChainVisitsOnce(&chain))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "comes to an element of a slot twice, expected once: the buffer is in "
+                           "place");
+  return NULL;
+}
+
+static SambaStatus checkInPlace(const SambaUnit *unit) {
+  SambaStatus status;
+  if (!unit->buffer.in_place)
+    return NULL;
+  if (unit->input_count != 1)
+    return sambaStatusMake(SAMBA_INVALID, "%u inputs, expected one: the buffer is in place",
+                           unit->input_count);
+  if ((status = checkInPlacePort(unit, &unit->inputs[0])))
+    return annotatePort(status, false, 0);
+  for (uint32_t i = 0; i < unit->output_count; ++i)
+    if ((status = checkInPlacePort(unit, &unit->outputs[i])))
+      return annotatePort(status, true, i);
+  return NULL;
+}
+
 static SambaStatus checkBuffer(const SambaUnit *unit) {
   if (unit->buffer.slot_count == 0)
     return sambaStatusMake(SAMBA_INVALID, "slot_count is 0, expected at least 1");
@@ -139,7 +184,7 @@ static SambaStatus checkBuffer(const SambaUnit *unit) {
   for (uint32_t i = 0; i < unit->output_count; ++i)
     if ((status = checkBufferPort(unit, &unit->outputs[i], true, slots)))
       return annotatePort(status, true, i);
-  return NULL;
+  return checkInPlace(unit);
 }
 
 static SambaStatus checkUnit(const SambaSection *section, const SambaUnit *unit) {

@@ -124,8 +124,13 @@ static void makeComputeActor(SambaEngine *engine, uint32_t index) {
 
 static void makeBufferActors(SambaEngine *engine, uint32_t index) {
   const SambaUnit *unit = &engine->section->units[index];
-  engine->buffers[index] =
-      (SambaBufferState){engine->actor_count, unit->input_count, unit->output_count, 0, 0, 0, 0};
+  SambaBufferState *buffer = &engine->buffers[index];
+  buffer->actor_first = engine->actor_count;
+  buffer->write_count = unit->input_count;
+  buffer->read_count = unit->output_count;
+  buffer->placement = sambaSlotPlacement(engine->machine, unit);
+  buffer->array_free =
+      SAMBA_ARENA_ARRAY(&engine->arena, uint64_t, (size_t)engine->machine->pmu_bank_arrays);
 
   for (uint32_t p = 0; p < unit->input_count + unit->output_count; ++p) {
     bool write = p < unit->input_count;
@@ -259,8 +264,9 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
     }
   }
 
+  SambaPortPatterns *patterns = sambaPortPatternsCreate(engine->machine, &engine->arena);
   for (uint32_t a = 0; a < engine->actor_count; ++a) {
-    sambaActorSetLaw(&engine->actors[a], engine->machine, section);
+    sambaActorSetLaw(&engine->actors[a], engine->machine, section, patterns);
     sambaActorSetRests(engine, &engine->actors[a]);
   }
   makeGenerators(engine);

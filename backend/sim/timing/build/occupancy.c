@@ -286,42 +286,8 @@ static void setComputeLaw(SambaActor *actor, const SambaMachine *machine,
     actor->latency += (uint64_t)machine->simd_stage_cycles;
 }
 
-/* How many times as long a PMU port takes because elements of one vector share a bank. Diagonal
- * striping has none. */
-static uint64_t bankConflicts(const SambaMachine *machine, const SambaUnit *unit,
-                              const SambaPort *port) {
-  if (unit->buffer.banking == SAMBA_BANKING_DIAGONAL)
-    return 1;
-  const SambaAccess *access = &port->access;
-  uint32_t c = access->counter_count;
-
-  while (c > access->token_level && access->trips[c - 1] == 1)
-    --c;
-  if (c == access->token_level)
-    return 1;
-  uint64_t bytes = sambaDTypeBytes(port->dtype);
-  uint64_t banks = (uint64_t)machine->pmu_banks;
-  uint64_t word = sambaTimeMax(1, (uint64_t)machine->pmu_port_bytes / banks);
-  int64_t stride = access->strides[c - 1];
-  uint64_t distance = sambaTimeMul(stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride, bytes);
-  uint64_t elements = sambaTimeMin(access->trips[c - 1],
-                                   sambaTimeMax(1, (uint64_t)machine->pmu_port_bytes / bytes));
-  if (distance <= sambaTimeMax(word, bytes) || distance % word)
-    return 1;
-  uint64_t step = distance / word % banks;
-  uint64_t a = banks;
-  uint64_t b = step;
-
-  while (b) {
-    uint64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-
-  return sambaTimeCeilDiv(elements, banks / a);
-}
-
-void sambaActorSetLaw(SambaActor *actor, const SambaMachine *machine, const SambaSection *section) {
+void sambaActorSetLaw(SambaActor *actor, const SambaMachine *machine, const SambaSection *section,
+                      SambaPortPatterns *patterns) {
   const SambaUnit *unit = &section->units[actor->unit];
   actor->work = 1;
   actor->wrap_period = 1;
@@ -336,13 +302,11 @@ void sambaActorSetLaw(SambaActor *actor, const SambaMachine *machine, const Samb
     bool read = actor->kind == SAMBA_ACTOR_READ;
     const SambaPort *port =
         read ? &unit->outputs[actor->outputs[0].port] : &unit->inputs[actor->inputs[0].port];
-    uint64_t bytes = sambaTimeMul(sambaTimeMul(port->token_elements, sambaDTypeBytes(port->dtype)),
-                                  read ? sambaTimeMax(1, port->access.replay) : 1);
     uint64_t width = sambaTimeMin((uint64_t)machine->pmu_port_bytes,
                                   sambaPortVectorBytes(section, unit, port, machine));
-    actor->side_cycles = sambaTimeMax(
-        1, sambaTimeMul(sambaTimeCeilDiv(bytes, width), bankConflicts(machine, unit, port)));
-    actor->work = actor->side_cycles;
+    SambaPortCycles *cycles = sambaPortCyclesCreate(patterns, &unit->buffer, port, width);
+    actor->work = sambaPortTokenCycles(cycles, 0);
+    actor->port_cycles = sambaPortCyclesAreFixed(cycles) ? NULL : cycles;
     actor->latency = read ? (uint64_t)machine->pmu_latency_cycles : 0;
   }
 

@@ -5,8 +5,9 @@
 
 #include "backend/sim/timing/engine/timing_state.h"
 
-/* Sets work, latency, side cycles, first vectors and operations of an actor of this unit. */
-void sambaActorSetLaw(SambaActor *actor, const SambaMachine *machine, const SambaSection *section);
+/* Sets work, latency, first vectors and operations of an actor of this unit. */
+void sambaActorSetLaw(SambaActor *actor, const SambaMachine *machine, const SambaSection *section,
+                      SambaPortPatterns *patterns);
 /* Sets what is left of a firing after the last vector of each input, once streams are known. */
 void sambaActorSetRests(SambaEngine *engine, SambaActor *actor);
 

@@ -7,16 +7,88 @@
 #include "backend/sim/timing/engine/agenda.h"
 #include "backend/sim/timing/engine/tokens.h"
 
+static SambaActor *readPort(SambaEngine *engine, const SambaBufferState *buffer, uint32_t index) {
+  return &engine->actors[buffer->actor_first + buffer->write_count + index];
+}
+
+/* In place: the firing of the read port whose elements the next firing of the write port replaces.
+ * Both ports walk a slot alike (section_check.c), so it has the same number, less those of the
+ * slots that start empty. False when there is none. */
+static bool firingReplaced(const SambaEngine *engine, const SambaActor *write,
+                           uint64_t *out_firing) {
+  const SambaUnit *unit = &engine->section->units[write->unit];
+  uint64_t empty = unit->buffer.loop_carried ? 0 : unit->buffer.slot_count * write->slot_period;
+  *out_firing = write->next - empty;
+  return write->next >= empty;
+}
+
+/* In place: the read port has begun with what the write port replaces next. */
+static bool readIsAhead(SambaEngine *engine, const SambaActor *write, const SambaActor *read) {
+  uint64_t firing;
+  return !firingReplaced(engine, write, &firing) || read->next > firing ||
+         (read->running && read->next == firing);
+}
+
+/* In place: each element is written after it has been read. Ends the write after the reads that it
+ * follows, one cycle apart. */
+static void followReads(SambaEngine *engine, SambaActor *write) {
+  const SambaBufferState *buffer = &engine->buffers[write->unit];
+  uint64_t firing;
+  if (!firingReplaced(engine, write, &firing))
+    return;
+  for (uint32_t i = 0; i < buffer->read_count; ++i) {
+    SambaActor *read = readPort(engine, buffer, i);
+    if (read->next != firing || !read->running)
+      continue;
+    if (read->resolved) {
+      write->end_minimum = sambaTimeMax(write->end_minimum, read->end_minimum + 1);
+    } else {
+      read->followed = true;
+      ++write->pending;
+    }
+  }
+}
+
+/* In place: the earliest cycle in which the next firing of the write port can begin. */
+static uint64_t firstFollow(SambaEngine *engine, const SambaActor *write) {
+  const SambaBufferState *buffer = &engine->buffers[write->unit];
+  uint64_t at = engine->now, firing;
+  if (!firingReplaced(engine, write, &firing))
+    return at;
+  for (uint32_t i = 0; i < buffer->read_count; ++i) {
+    const SambaActor *read = readPort(engine, buffer, i);
+    if (read->next == firing && read->running)
+      at = sambaTimeMax(at, read->start + 1);
+  }
+  return at;
+}
+
+/* The end of a read that a write follows is known. */
+static void tellFollower(SambaEngine *engine, SambaActor *read) {
+  uint32_t first = engine->buffers[read->unit].actor_first; /* the only write port */
+  SambaActor *write = &engine->actors[first];
+  read->followed = false;
+  write->end_minimum = sambaTimeMax(write->end_minimum, read->end_minimum + 1);
+  if (--write->pending == 0)
+    sambaEngineQueue(engine, first);
+}
+
 /* A buffer port may work on its slot: a read when every write port has finished it, a write when
  * every read port has released the one that was there before. Buffers that start full lend their
  * slots to the reads instead. */
-static bool slotIsReady(const SambaEngine *engine, const SambaActor *actor) {
+static bool slotIsReady(SambaEngine *engine, const SambaActor *actor) {
   const SambaUnit *unit = &engine->section->units[actor->unit];
   const SambaBufferState *buffer = &engine->buffers[actor->unit];
   uint64_t lent = unit->buffer.loop_carried ? unit->buffer.slot_count : 0;
   if (actor->kind == SAMBA_ACTOR_READ)
     return !buffer->write_count || actor->slots < buffer->written + lent;
-  return !buffer->read_count || actor->slots < buffer->released + unit->buffer.slot_count - lent;
+  if (!unit->buffer.in_place)
+    return !buffer->read_count || actor->slots < buffer->released + unit->buffer.slot_count - lent;
+
+  for (uint32_t i = 0; i < buffer->read_count; ++i)
+    if (!readIsAhead(engine, actor, readPort(engine, buffer, i)))
+      return false;
+  return true;
 }
 
 static void finishSlot(SambaEngine *engine, SambaActor *actor) {
@@ -61,13 +133,37 @@ static uint64_t firingDuration(SambaEngine *engine, const SambaActor *actor) {
   return duration;
 }
 
-/* All read ports of a buffer share one side of the memory, all write ports the other. */
-static void bookBufferSide(SambaEngine *engine, SambaActor *actor) {
+/* The end of a booking that follows those before it. */
+static uint64_t book(uint64_t *free, uint64_t now, uint64_t cycles) {
+  return *free = sambaTimeMax(*free, now) + cycles;
+}
+
+/* All read ports of a buffer share one side of the memory, all write ports the other. Both sides
+ * share the arrays. */
+static void bookMemory(SambaEngine *engine, SambaActor *actor) {
+  const SambaUnit *unit = &engine->section->units[actor->unit];
   SambaBufferState *buffer = &engine->buffers[actor->unit];
-  uint64_t *side =
-      actor->kind == SAMBA_ACTOR_READ ? &buffer->read_side_free : &buffer->write_side_free;
-  *side = sambaTimeMax(*side, engine->now) + actor->side_cycles;
-  actor->end_minimum = *side;
+  bool read = actor->kind == SAMBA_ACTOR_READ;
+  uint64_t *side = read ? &buffer->read_side_free : &buffer->write_side_free;
+  actor->end_minimum = book(side, engine->now, actor->work);
+
+  SambaArrayRange arrays =
+      sambaSlotArrays(&buffer->placement, actor->slots % unit->buffer.slot_count);
+  for (uint32_t a = arrays.first; a < arrays.end; ++a)
+    actor->end_minimum =
+        sambaTimeMax(actor->end_minimum, book(&buffer->array_free[a], engine->now, actor->work));
+}
+
+/* What a port of a buffer does when it begins with a token. */
+static void startPort(SambaEngine *engine, SambaActor *actor) {
+  const SambaBufferState *buffer = &engine->buffers[actor->unit];
+  bookMemory(engine, actor);
+  if (!engine->section->units[actor->unit].buffer.in_place)
+    return;
+  if (actor->kind == SAMBA_ACTOR_WRITE)
+    followReads(engine, actor);
+  else
+    sambaEngineQueue(engine, buffer->actor_first);
 }
 
 /* Begins the token that the firing makes. A token whose first vector comes late is pushed when the
@@ -103,9 +199,11 @@ static void startFiring(SambaEngine *engine, uint32_t actor_index) {
   actor->resolved = false;
   actor->start = engine->now;
   actor->end_minimum = 0;
+  if (actor->port_cycles)
+    actor->work = sambaPortTokenCycles(actor->port_cycles, actor->next);
   actor->duration = firingDuration(engine, actor);
   if (actor->kind != SAMBA_ACTOR_COMPUTE)
-    bookBufferSide(engine, actor);
+    startPort(engine, actor);
 
   for (uint32_t i = 0; i < actor->input_count; ++i)
     if (actor->inputs[i].phase == 0)
@@ -129,6 +227,8 @@ static void tryToStart(SambaEngine *engine, uint32_t actor_index) {
   }
 
   uint64_t at = engine->now;
+  if (actor->kind == SAMBA_ACTOR_WRITE && engine->section->units[actor->unit].buffer.in_place)
+    at = firstFollow(engine, actor);
   for (uint32_t i = 0; i < actor->input_count; ++i) {
     SambaActorInput *input = &actor->inputs[i];
     if (input->phase)
@@ -169,6 +269,8 @@ static void resolveFiring(SambaEngine *engine, uint32_t actor_index) {
   end = sambaTimeMax(end, engine->now);
   actor->resolved = true;
   actor->end_minimum = end;
+  if (actor->followed)
+    tellFollower(engine, actor);
   for (uint32_t o = 0; o < actor->output_count; ++o) {
     SambaActorOutput *output = &actor->outputs[o];
     if (output->token == SAMBA_TOKEN_NONE)

@@ -7,6 +7,7 @@
 #ifndef SAMBA_BACKEND_SIM_TIMING_ENGINE_TIMING_STATE_H
 #define SAMBA_BACKEND_SIM_TIMING_ENGINE_TIMING_STATE_H
 
+#include "backend/section/port_cycles.h"
 #include "backend/sim/call/call.h"
 #include "backend/sim/timing/dram/bursts.h"
 #include "backend/sim/timing/dram/dram.h"
@@ -133,11 +134,13 @@ typedef struct SambaActor {
   SambaActorInput *inputs;
   SambaActorOutput *outputs;
   /* law of a firing */
-  uint64_t work, latency, side_cycles;
+  uint64_t work, latency;
   uint64_t early; /* the last vector of an output is made so long before the firing ends */
   uint64_t flops, wrap_flops, wrap_period; /* per firing, and more at every wrap_period-th */
   /* BUFFER ports */
   uint64_t slot_period, slot_phase, slots; /* firings per slot, within the slot, slots finished */
+  SambaPortCycles *port_cycles;            /* NULL: every token takes `work` */
+  bool followed; /* the running read of a buffer in place: writes wait for its end */
   SambaMemoryState *memory;
   /* statistics: everything before `mark` is attributed */
   uint64_t mark, busy, waits[SAMBA_WAIT_COUNT], bytes_in, bytes_out;
@@ -150,6 +153,8 @@ typedef struct SambaBufferState {
   uint32_t actor_first, write_count, read_count; /* actors: write ports, then read ports */
   uint64_t written, released; /* slots finished by every write port, by every read port */
   uint64_t write_side_free, read_side_free;
+  SambaSlotPlacement placement;
+  uint64_t *array_free; /* per array of the banks */
 } SambaBufferState;
 
 /* An outstanding request of an address generator. */

@@ -34,6 +34,8 @@ typedef struct BufferState {
   bool covered; /* the write ports fill every element of a slot */
 } BufferState;
 
+static uint64_t iterationOf(const BufferPort *port) { return port->fired / port->tokens_per_slot; }
+
 static void preparePort(SambaSectionRun *run, const SambaPort *port, BufferPort *out_port) {
   const SambaAccess *access = &port->access;
   out_port->pattern = sambaPatternCreate(&run->arena, access);
@@ -158,14 +160,22 @@ bool sambaBufferDone(const SambaUnitRun *unit) {
   return done;
 }
 
-/* The read port that has not finished what iteration `iteration` overwrites; output_count: none. */
-static uint32_t readerBehind(const SambaUnitRun *unit, uint64_t iteration) {
+/* The read port that has not finished what the next token of the write port overwrites;
+ * output_count: none. In place these are the same elements, which both ports walk alike, else it is
+ * the slot. */
+static uint32_t readerBehind(const SambaUnitRun *unit, const BufferPort *write) {
   const BufferState *state = unit->state;
   const SambaUnit *config = unit->unit;
   uint64_t ahead = config->buffer.loop_carried ? 0 : config->buffer.slot_count;
-  for (uint32_t i = 0; i < config->output_count; ++i)
-    if (state->reads[i].fired / state->reads[i].tokens_per_slot + ahead <= iteration)
+  for (uint32_t i = 0; i < config->output_count; ++i) {
+    const BufferPort *read = &state->reads[i];
+    bool behind = iterationOf(read) + ahead <= iterationOf(write);
+    if (config->buffer.in_place)
+      behind = (read->fired + ahead * read->tokens_per_slot) * read->pattern->elements <
+               (write->fired + 1) * write->pattern->elements;
+    if (behind)
       return i;
+  }
   return config->output_count;
 }
 
@@ -180,8 +190,6 @@ static uint32_t writerBehind(const SambaUnitRun *unit, uint64_t iteration) {
   return config->input_count;
 }
 
-static uint64_t iterationOf(const BufferPort *port) { return port->fired / port->tokens_per_slot; }
-
 /* Gives the slot memory that no token shares. */
 static void makeWritable(SambaSectionRun *run, SambaUnitRun *unit, SambaBlock **slot) {
   BufferState *state = unit->state;
@@ -194,7 +202,7 @@ static void makeWritable(SambaSectionRun *run, SambaUnitRun *unit, SambaBlock **
   }
 
   SambaBlock *fresh = sambaBlockCreate(pool, bytes);
-  if (!state->covered) {
+  if (!state->covered || unit->unit->buffer.in_place) {
     if (*slot)
       memcpy(fresh->data, (*slot)->data, bytes);
     else
@@ -363,7 +371,9 @@ static SambaStatus readToken(SambaSectionRun *run, SambaUnitRun *unit, uint32_t 
   if (state->written)
     SAMBA_RETURN_IF_ERROR(checkHoles(run, unit, index, iteration % config->buffer.slot_count));
   SambaPortRun *output = &unit->outputs[index];
-  bool view = !port->copied && (output->layout.rank > 0 || port->pattern->dense);
+  /* In place, a view of a part of the slot would make the next write copy all of the slot. */
+  bool part = config->buffer.in_place && port->tokens_per_slot > 1;
+  bool view = !port->copied && (output->layout.rank > 0 || (port->pattern->dense && !part));
   SambaToken token = view ? (SambaToken){sambaBlockRetain(*slot), port->origin.address}
                           : copyToken(run, unit, port, slot, iteration);
   sambaPortPut(output, token);
@@ -383,7 +393,7 @@ SambaStatus sambaBufferFire(SambaSectionRun *run, SambaUnitRun *unit) {
     for (uint32_t i = 0; i < config->input_count; ++i) {
       BufferPort *port = &state->writes[i];
       while (port->fired < port->firings && sambaPortHasToken(&unit->inputs[i]) &&
-             readerBehind(unit, iterationOf(port)) == config->output_count) {
+             readerBehind(unit, port) == config->output_count) {
         writeToken(run, unit, i);
         progress = true;
       }
@@ -408,7 +418,7 @@ const SambaQueue *sambaBufferWaits(const SambaUnitRun *unit, bool output, uint32
   const SambaQueue *queue =
       sambaPortWaits(output ? &unit->outputs[port] : &unit->inputs[port], output);
   *out_other_is_output = !output;
-  *out_other = output ? writerBehind(unit, iterationOf(p)) : readerBehind(unit, iterationOf(p));
+  *out_other = output ? writerBehind(unit, iterationOf(p)) : readerBehind(unit, p);
   bool other = *out_other < (output ? unit->unit->input_count : unit->unit->output_count);
   return other ? NULL : queue;
 }

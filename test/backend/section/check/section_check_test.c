@@ -128,6 +128,38 @@ static void indices(void **state) {
        "the addresses with the index added leave 64 bits");
 }
 
+/* The sample's buffer of one port each way, used again in place. */
+static void inPlace(void **state) {
+  (void)state;
+#define IN_PLACE(change) (BUFFER.buffer.in_place = true, (change))
+  CASE(sampleMatmul,
+       IN_PLACE((BUFFER.inputs[0].access.guards = LIST(
+                     &arena, SambaGuard, {.limit = 1, .strides = LIST(&arena, int64_t, 0, 0, 0)}),
+                 BUFFER.inputs[0].access.guard_count = 1)),
+       "input 0: 1 guards, expected none: the buffer is in place");
+  CASE(sampleMatmul,
+       IN_PLACE((BUFFER.outputs[0].access.strides = LIST(&arena, int64_t, -1, 64, 1),
+                 BUFFER.outputs[0].access.base = 7, BUFFER.buffer.slot_elements = 8192)),
+       "output 0: counter 0 steps slots and has stride -1, expected 0: the buffer is in place");
+  CASE(sampleMatmul, IN_PLACE(BUFFER.outputs[0].access.strides = LIST(&arena, int64_t, 0, 1, 64)),
+       "output 0: walks a slot otherwise than input 0, expected the same elements in the same "
+       "order and tokens: the buffer is in place");
+  CASE(sampleMatmul,
+       IN_PLACE(BUFFER.inputs[0].access.strides = BUFFER.outputs[0].access.strides =
+                    LIST(&arena, int64_t, 0, 0, 1)),
+       "input 0: comes to an element of a slot twice, expected once: the buffer is in place");
+}
+
+/* Two writers cannot both follow the reads. */
+static void inPlaceByOneWriter(void **state) {
+  (void)state;
+  CASE(sampleMatmul,
+       IN_PLACE((BUFFER.inputs =
+                     (SambaPort *)LIST(&arena, SambaPort, BUFFER.inputs[0], BUFFER.inputs[0]),
+                 BUFFER.input_count = 2)),
+       "2 inputs, expected one: the buffer is in place");
+}
+
 static void buffers(void **state) {
   (void)state;
   CASE(sampleMatmul, BUFFER.buffer.slot_count = 0, "slot_count is 0, expected at least 1");
@@ -211,6 +243,7 @@ int main(void) {
       cmocka_unit_test(samplesPass), cmocka_unit_test(symbolsAndUnits),
       cmocka_unit_test(chains),      cmocka_unit_test(addresses),
       cmocka_unit_test(indices),     cmocka_unit_test(buffers),
+      cmocka_unit_test(inPlace),     cmocka_unit_test(inPlaceByOneWriter),
       cmocka_unit_test(streams),     cmocka_unit_test(tokensAreDealtInBlocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

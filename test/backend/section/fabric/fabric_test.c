@@ -249,7 +249,7 @@ static void unitsMustFitTheMachine(void **state) {
   SambaMachine m = *sampleMachine();
 
   assert_null(sambaSectionCheckMachine(s, &m));
-  assert_int_equal(sambaBufferBytes(&s->units[2]), 2 * 4096 * 2);
+  assert_int_equal(sambaBufferBytes(&m, &s->units[2]), 2 * 4096 * 2);
   assert_int_equal(sambaProgramStages(&s->units[4]),
                    0); /* a systolic mac and a conversion in the tail */
   m.unit_counters = 5;

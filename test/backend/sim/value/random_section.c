@@ -575,29 +575,41 @@ static void randomSpread(Builder *builder) {
 
 /* --- gather, scatter, loop-carried sums --- */
 
-/* A running sum of n tokens through a loop-carried buffer. */
+/* Running sums over n rounds through a loop-carried buffer. In place a round may be several tokens,
+ * and the program overwrites in every third round. */
 static void addRunningSum(Builder *builder) {
-  uint32_t n = upTo(9);
-  uint32_t elements = upTo(30);
-  uint32_t x = builderSymbol(builder, "x", F, (uint64_t)n * elements, false);
-  uint32_t sums = builderSymbol(builder, "sums", F, (uint64_t)n * elements, true);
+  bool in_place = chance(50);
+  uint32_t n = upTo(9), elements = upTo(30), parts = in_place ? upTo(4) : 1;
+  uint64_t all = (uint64_t)n * parts * elements;
+  uint32_t x = builderSymbol(builder, "x", F, all, false);
+  uint32_t sums = builderSymbol(builder, "sums", F, all, true);
   fillSymbol(builder, x, 0);
   SambaAccess each =
-      builderAccess(2, 1, TRIPS(builder, n, elements), STRIDES(builder, elements, 1));
-  SambaAccess slot = builderAccess(2, 1, TRIPS(builder, n, elements), STRIDES(builder, 0, 1));
+      builderAccess(2, 1, TRIPS(builder, n * parts, elements), STRIDES(builder, elements, 1));
   uint32_t load = builderLoad(builder, x, each);
   uint32_t store = builderStore(builder, sums, each);
-  uint32_t carried = builderBuffer(builder, F, upTo(2), elements);
+  uint32_t carried = builderBuffer(builder, F, upTo(2), (uint64_t)parts * elements);
+  SambaAccess slot =
+      builderAccess(3, 2, TRIPS(builder, n, parts, elements), STRIDES(builder, 0, elements, 1));
   slot.slot_level = 1;
   builderBufferWrite(builder, carried, slot);
   builderBufferRead(builder, carried, slot);
   builder->section.units[carried].buffer.loop_carried = true;
+  builder->section.units[carried].buffer.in_place = in_place;
   builder->section.units[carried].buffer.initial = 0x3F800000;
-  uint32_t adder = builderCompute(builder, 2, 1, TRIPS(builder, n, elements));
-  builderComputeInput(builder, adder, F, 1, elements, STRIDES(builder, 0, 1));
-  builderComputeInput(builder, adder, F, 1, elements, STRIDES(builder, 0, 1));
-  builderComputeOutput(builder, adder, F, 1, elements, STRIDES(builder, 0, 1),
-                       builderOp(builder, adder, SAMBA_LANE_ADD, F, 0, 1, 0, 0));
+
+  uint32_t trips = n % 3 == 0 ? 3 : 1;
+  uint32_t adder = builderCompute(builder, 4, 3, TRIPS(builder, n / trips, trips, parts, elements));
+  for (int i = 0; i < 2; ++i)
+    builderComputeInput(builder, adder, F, 3, elements, STRIDES(builder, 0, 0, 0, 1));
+  uint32_t value = builderOp(builder, adder, SAMBA_LANE_ADD, F, 0, 1, 0, 0);
+  if (in_place) {
+    uint32_t step = builderOp(builder, adder, SAMBA_LANE_COUNTER, SAMBA_DTYPE_I32, 0, 0, 0, 1);
+    uint32_t none = builderOp(builder, adder, SAMBA_LANE_CONSTANT, SAMBA_DTYPE_I32, 0, 0, 0, 0);
+    uint32_t first = builderOp(builder, adder, SAMBA_LANE_EQ, SAMBA_DTYPE_I32, step, none, 0, 0);
+    value = builderOp(builder, adder, SAMBA_LANE_SELECT, F, first, 0, value, 0);
+  }
+  builderComputeOutput(builder, adder, F, 3, elements, STRIDES(builder, 0, 0, 0, 1), value);
   builderStream(builder, load, 0, adder, 0);
   builderStream(builder, carried, 0, adder, 1);
   builderDestination(builder, builderStream(builder, adder, 0, carried, 0), store, 0);

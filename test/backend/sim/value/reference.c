@@ -182,6 +182,18 @@ static uint64_t slotsDone(const Port *port) {
   return port->fired / product(a->trips, a->slot_level, a->token_level);
 }
 
+/* May this port's next token happen, seen from one port of the other side? In place a write waits
+ * for the elements before the end of its own token. */
+static bool isReady(const SambaUnit *unit, const Port *port, const Port *other, bool read) {
+  uint64_t ahead = read == unit->buffer.loop_carried ? unit->buffer.slot_count : 0;
+  if (read || !unit->buffer.in_place)
+    return slotsDone(port) < slotsDone(other) + ahead;
+  uint64_t behind = other->fired * other->port->token_elements;
+  return (port->fired + 1) * port->port->token_elements <=
+         behind + ahead * product(other->port->access.trips, other->port->access.slot_level,
+                                  other->port->access.counter_count);
+}
+
 static bool stepBufferPort(Reference *reference, Unit *unit, Port *port, bool read) {
   const SambaUnit *u = unit->unit;
   const SambaAccess *access = &port->port->access;
@@ -189,12 +201,9 @@ static bool stepBufferPort(Reference *reference, Unit *unit, Port *port, bool re
   if (port->fired == product(access->trips, 0, access->token_level) || (!read && !hasToken(port)))
     return false;
   uint64_t slot = slotsDone(port);
-  for (uint32_t i = 0; i < (read ? u->input_count : u->output_count); ++i) {
-    uint64_t other = slotsDone(read ? &unit->inputs[i] : &unit->outputs[i]);
-    uint64_t limit = other + (read == u->buffer.loop_carried ? u->buffer.slot_count : 0);
-    if (slot >= limit)
+  for (uint32_t i = 0; i < (read ? u->input_count : u->output_count); ++i)
+    if (!isReady(u, port, read ? &unit->inputs[i] : &unit->outputs[i], read))
       return false;
-  }
 
   ReferenceValue *memory = unit->slots[slot % u->buffer.slot_count];
   uint64_t count = product(access->trips, access->token_level, access->counter_count);

@@ -27,16 +27,120 @@ static void testSlotsAreCredits(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
   /* Store and forward: the read starts when the slot is full. One slot: write and read take turns,
-   * 128 cycles per token. Two slots: they overlap, 64 cycles per token. More change nothing. */
+   * 128 cycles per token. Two slots: they overlap, 64 cycles per token. Four change nothing. */
   static const struct {
     uint32_t slots, period;
-  } cases[] = {{1, 2 * V}, {2, V}, {3, V}};
+  } cases[] = {{1, 2 * V}, {2, V}, {4, V}};
   for (int i = 0; i < 3; ++i) {
     TestSection *section = makeBuffered(10, cases[i].slots);
     assert_int_equal(testCycles(&tiny, section),
                      PMU + HOP + V + V + PMU + HOP + 9 * cases[i].period);
     testSectionDestroy(section);
   }
+}
+
+static uint64_t ringCycles(int64_t arrays, uint32_t slots, uint32_t tokens) {
+  SambaMachine tiny = testMachine("tiny");
+  tiny.pmu_bank_arrays = arrays;
+  TestSection *section = makeBuffered(tokens, slots);
+  uint64_t cycles = testCycles(&tiny, section);
+  testSectionDestroy(section);
+  return cycles;
+}
+
+/* An array gives or takes one vector per cycle. Two slots in two arrays are at full rate, in one
+ * array at half of it, and with two ports wherever they lie. */
+static void testReadsAndWritesShareArrays(void **state) {
+  (void)state;
+  static const struct {
+    int64_t arrays;
+    uint32_t slots, period;
+  } cases[] = {{2, 2, V},     {1, 2, 2 * V}, {0, 2, V}, {1, 1, 2 * V},
+               {1, 4, 2 * V}, {0, 3, V},     {2, 4, V}, {4, 2, V}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i)
+    assert_int_equal(ringCycles(cases[i].arrays, cases[i].slots, 120) -
+                         ringCycles(cases[i].arrays, cases[i].slots, 60),
+                     60 * cases[i].period);
+
+  /* Three slots in two arrays: of the three reads and three writes of a round four are in one
+   * array. */
+  assert_int_equal(ringCycles(2, 3, 120) - ringCycles(2, 3, 60), 60 / 3 * 4 * V);
+}
+
+/* new -> sums -> accumulator -> sums: n vectors are added to a slot, `passes` times. */
+static uint64_t accumulationCycles(const SambaMachine *machine, uint32_t vectors, uint32_t passes,
+                                   bool in_place) {
+  const SambaDType type = SAMBA_DTYPE_F32;
+  TestSection *section = testSectionCreate();
+  uint32_t elements = 16 * vectors;
+  TestChain chain = TEST_CHAIN(2, {passes, elements}, {0, 1});
+  int64_t strides[] = {0, 1};
+  uint32_t new = testFountain(section, "new", type, passes, elements);
+  uint32_t sums = testBuffer(section, "accumulator", 1, elements);
+  section->section.units[sums].buffer.loop_carried = true;
+  section->section.units[sums].buffer.in_place = in_place;
+  testWrite(section, sums, type, chain, 1, 1);
+  testRead(section, sums, type, chain, 1, 1);
+
+  SambaLaneOp add = {SAMBA_LANE_ADD, SAMBA_DTYPE_F32, {0, 1, 0}, 0};
+  uint32_t adder = testCompute(section, "adder", 2, chain.trips, 1);
+  testProgram(section, adder, false, 0, 1, &add);
+  testInput(section, adder, type, 1, elements, strides);
+  testInput(section, adder, type, 1, elements, strides);
+  testOutput(section, adder, type, 1, elements, strides, 2);
+  testConnect(section, new, 0, adder, 0);
+  testConnect(section, sums, 0, adder, 1);
+  testConnect(section, adder, 0, sums, 0);
+
+  uint64_t cycles = testCycles(machine, section);
+  testSectionDestroy(section);
+  return cycles;
+}
+
+/* A pass of n vectors in place takes n cycles and the round trip, 14: a read (4), a hop (2), the
+ * stages of a PCU (6), a hop (2). Passes do not overlap. A slot that is released as a whole is
+ * written behind its read: n + n from n = 14 on. */
+static void testAccumulationInPlace(void **state) {
+  (void)state;
+  SambaMachine machine = testMachine("plasticine");
+  uint64_t trip = (uint64_t)(machine.pmu_latency_cycles + 2 * machine.hop_cycles +
+                             machine.simd_stages * machine.simd_stage_cycles);
+  assert_int_equal(trip, 14);
+  for (uint32_t n = 1; n <= 1024; n = n < 16 ? n + 1 : 2 * n) {
+    assert_int_equal(accumulationCycles(&machine, n, 21, true), 21 * (n + trip));
+    uint64_t turns = accumulationCycles(&machine, n, 21, false);
+    assert_int_equal(turns, 21 * (n < trip ? n + trip : 2 * n));
+  }
+
+  /* Reads and writes of one slot in one array take turns all the same. */
+  machine.pmu_bank_arrays = 2;
+  assert_int_equal(accumulationCycles(&machine, 256, 21, true), 21 * 2 * 256);
+}
+
+/* A ring of one slot whose taker needs `slow` cycles per vector; cycles of 20 tokens in the middle.
+ */
+static uint64_t oneSlotCycles(bool in_place, int64_t slow) {
+  SambaMachine machine = testMachine("plasticine");
+  uint64_t cycles[2];
+  for (uint32_t more = 0; more < 2; ++more) {
+    TestSection *section = makeBuffered(more ? 40 : 20, 1);
+    section->section.units[1].buffer.in_place = in_place;
+    section->section.units[2].inputs[0].access.strides = (int64_t[]){0, slow};
+    section->section.units[2].buffer.slot_elements = (uint64_t)slow * WORDS;
+    cycles[more] = testCycles(&machine, section);
+    testSectionDestroy(section);
+  }
+  return cycles[1] - cycles[0];
+}
+
+/* In place the write of a slot runs one cycle behind its read, and no faster. A slot that is
+ * released as a whole is written behind its read, which a slow taker hides in its FIFOs. */
+static void testWritesInPlaceFollowReads(void **state) {
+  (void)state;
+  assert_int_equal(oneSlotCycles(false, 1), 20 * 2 * V);
+  assert_int_equal(oneSlotCycles(true, 1), 20 * (V + 1));
+  assert_int_equal(oneSlotCycles(false, 4), 20 * 4 * V);
+  assert_int_equal(oneSlotCycles(true, 4), 20 * 4 * V);
 }
 
 static void testLoopCarriedBufferStartsFull(void **state) {
@@ -178,6 +282,9 @@ static void testSplitAndMerge(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testSlotsAreCredits),
+      cmocka_unit_test(testReadsAndWritesShareArrays),
+      cmocka_unit_test(testAccumulationInPlace),
+      cmocka_unit_test(testWritesInPlaceFollowReads),
       cmocka_unit_test(testLoopCarriedBufferStartsFull),
       cmocka_unit_test(testReadPortsShareTheReadSide),
       cmocka_unit_test(testBankConflicts),

@@ -1,0 +1,29 @@
+/* How many cycles a port of a PMU needs for a token (docs/timing-model.md, "Banks of a PMU").
+ *
+ * A vector is the next pmu_port_bytes of the token (less where the unit at the other end uses fewer
+ * lanes), whatever counters make it up. A bank gives or
+ * takes one word per cycle, and a word serves all elements of the vector that lie in it. So a
+ * vector takes as many cycles as the bank that is asked for most has different words to give, and
+ * at least one. Elements that a guard disables ask no bank.
+ *
+ * The cycles are exact for the addresses of each token. They are counted once for each place in a
+ * row of banks where tokens begin; ports with the same pattern share the count. */
+#ifndef SAMBA_BACKEND_SECTION_PORT_CYCLES_H
+#define SAMBA_BACKEND_SECTION_PORT_CYCLES_H
+
+#include "backend/section/banks.h"
+
+/* The patterns of a machine's ports that have been counted; everything lives in the arena. */
+typedef struct SambaPortPatterns SambaPortPatterns;
+SambaPortPatterns *sambaPortPatternsCreate(const SambaMachine *machine, SambaArena *arena);
+
+/* The law of one port of a buffer with vectors of `vector_bytes`. Buffer and port are borrowed. */
+typedef struct SambaPortCycles SambaPortCycles;
+SambaPortCycles *sambaPortCyclesCreate(SambaPortPatterns *patterns, const SambaBuffer *buffer,
+                                       const SambaPort *port, uint64_t vector_bytes);
+/* Every token takes as long as the first one. */
+bool sambaPortCyclesAreFixed(const SambaPortCycles *cycles);
+/* Cycles of token number `token` of the port. */
+uint64_t sambaPortTokenCycles(SambaPortCycles *cycles, uint64_t token);
+
+#endif
