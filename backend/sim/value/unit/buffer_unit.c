@@ -26,8 +26,10 @@ typedef struct BufferPort {
 
 typedef struct BufferState {
   SambaBlock **slots; /* NULL: never written */
-  uint8_t *
-      *written; /* per slot one byte per element; NULL when the write ports cover slots anyway */
+  /* Per slot one byte per element: the write port, plus one, that wrote it in the present
+   * iteration. NULL when every port writes what is its own and all of them cover the slots. */
+  uint8_t **written;
+  uint64_t *recorded; /* per slot the iteration that `written` is about, plus one */
   BufferPort *writes, *reads;
   SambaStorage storage;
   uint32_t element_bytes;
@@ -62,26 +64,41 @@ static bool onePortCovers(const SambaUnit *unit) {
          sambaStepsVisitOnce(steps, count);
 }
 
+/* Which write port, plus one, writes each element. */
+typedef struct Writers {
+  uint8_t *port;
+  uint8_t now;       /* whose rows are walked */
+  int64_t contested; /* first element of two ports, or -1 */
+  uint64_t element;  /* the same within the token */
+  uint8_t other;     /* who wrote it before */
+} Writers;
+
+static uint8_t writerNumber(uint32_t port) { return (uint8_t)(port + 1); }
+
 static SambaStatus markElements(void *user, const SambaRow *row) {
-  uint8_t *seen = user;
+  Writers *writers = user;
   for (uint64_t i = row->low; i < row->high; ++i) {
-    uint64_t at = (uint64_t)(row->address + row->stride * (int64_t)i);
-    seen[at / 8] |= (uint8_t)(1u << at % 8);
+    int64_t at = row->address + row->stride * (int64_t)i;
+    if (writers->port[at] && writers->port[at] != writers->now && writers->contested < 0)
+      writers->contested = at, writers->element = row->token + i,
+      writers->other = writers->port[at];
+    writers->port[at] = writers->now;
   }
   return NULL;
 }
 
-/* Walks the first slot's tokens of every write port over a bitmap. (Which elements a slot gets may
- * in principle differ from slot to slot; a port whose guards or base move with the slot is taken as
- * not covering.) */
+/* Walks the first slot's tokens of every write port: whether they write every element, and none
+ * that another port writes. (Which elements a slot gets may in principle differ from slot to slot;
+ * a port whose guards or base move with the slot is taken as not covering.) */
 static bool coversSlots(const SambaUnitRun *unit) {
   const BufferState *state = unit->state;
   const SambaUnit *config = unit->unit;
-  uint8_t *seen = sambaAllocateZeroed(config->buffer.slot_elements / 8 + 1, 1);
+  Writers writers = {sambaAllocateZeroed(config->buffer.slot_elements + 1, 1), 0, -1, 0, 0};
   bool covers = true;
 
   for (uint32_t i = 0; i < config->input_count && covers; ++i) {
     const SambaAccess *access = &config->inputs[i].access;
+    writers.now = writerNumber(i);
     for (uint32_t c = 0; c < access->slot_level; ++c) {
       covers &= access->strides[c] == 0 || access->trips[c] == 1;
       for (uint32_t g = 0; g < access->guard_count; ++g)
@@ -92,16 +109,17 @@ static bool coversSlots(const SambaUnitRun *unit) {
     for (uint64_t t = 0; t < state->writes[i].tokens_per_slot; ++t) {
       sambaPatternOrigin(state->writes[i].pattern, counters, &origin);
       sambaStatusFree(
-          sambaPatternRows(state->writes[i].pattern, &origin, NULL, markElements, seen));
+          sambaPatternRows(state->writes[i].pattern, &origin, NULL, markElements, &writers));
       sambaCountersStep(counters, access->trips, access->token_level);
     }
     free(counters);
     free(origin.guards);
   }
 
+  covers &= writers.contested < 0;
   for (uint64_t at = 0; at < config->buffer.slot_elements && covers; ++at)
-    covers = seen[at / 8] >> at % 8 & 1;
-  free(seen);
+    covers = writers.port[at];
+  free(writers.port);
   return covers;
 }
 
@@ -123,12 +141,16 @@ void sambaBufferPrepare(SambaSectionRun *run, SambaUnitRun *unit) {
       state->reads[i].copied =
           sambaPatternCreate(&run->arena, sambaCompactAccess(&run->arena, access));
   }
-  if (!config->buffer.loop_carried) {
-    state->covered = onePortCovers(config) || coversSlots(unit);
-    if (!state->covered) /* writes are recorded and reads checked, element by element */
-      state->written = SAMBA_ARENA_ARRAY(&run->arena, uint8_t *, config->buffer.slot_count);
-    return;
+
+  bool alone = config->buffer.loop_carried && config->input_count == 1; /* no holes, no others */
+  state->covered = !alone && (onePortCovers(config) || coversSlots(unit));
+  if (!state->covered && !alone) { /* writes are recorded and checked, element by element */
+    state->written = SAMBA_ARENA_ARRAY(&run->arena, uint8_t *, config->buffer.slot_count);
+    state->recorded = SAMBA_ARENA_ARRAY(&run->arena, uint64_t, config->buffer.slot_count);
   }
+  state->covered &= !config->buffer.loop_carried;
+  if (!config->buffer.loop_carried)
+    return;
 
   for (uint32_t s = 0; s < config->buffer.slot_count; ++s) {
     SambaBlock *block =
@@ -259,15 +281,6 @@ static SambaStatus readRow(void *user, const SambaRow *row) {
   return NULL;
 }
 
-static SambaStatus recordRow(void *user, const SambaRow *row) {
-  uint8_t *written = user;
-  if (row->stride == 1)
-    memset(written + row->address + row->low, 1, row->high - row->low);
-  for (uint64_t i = row->low; i < row->high && row->stride != 1; ++i)
-    written[row->address + row->stride * (int64_t)i] = 1;
-  return NULL;
-}
-
 typedef struct HoleSearch {
   const uint8_t *written;
   int64_t hole;     /* first unwritten element that is read, or -1 */
@@ -299,7 +312,32 @@ static SambaStatus checkHoles(const SambaSectionRun *run, const SambaUnitRun *un
                         (long long)search.hole);
 }
 
-static void writeToken(SambaSectionRun *run, SambaUnitRun *unit, uint32_t index) {
+/* Notes which elements the token of a write port wrote. What was written in an earlier iteration is
+ * gone by then, and what another port writes in this one has no order against it. */
+static SambaStatus recordToken(SambaSectionRun *run, SambaUnitRun *unit, uint32_t index) {
+  BufferState *state = unit->state;
+  BufferPort *port = &state->writes[index];
+  const SambaBuffer *buffer = &unit->unit->buffer;
+  uint64_t iteration = iterationOf(port), slot = iteration % buffer->slot_count;
+
+  if (!state->written[slot])
+    state->written[slot] = sambaAllocateZeroed(buffer->slot_elements, 1);
+  else if (state->recorded[slot] != iteration + 1 && !buffer->in_place)
+    memset(state->written[slot], 0, buffer->slot_elements);
+  state->recorded[slot] = iteration + 1;
+
+  Writers writers = {state->written[slot], writerNumber(index), -1, 0, 0};
+  sambaStatusFree(sambaPatternRows(port->pattern, &port->origin, NULL, markElements, &writers));
+  if (writers.contested < 0)
+    return NULL;
+  uint64_t firing =
+      sambaOriginalFiring(run, unit, &unit->unit->inputs[index], port->fired, writers.element);
+  return sambaUnitFault(run, unit, firing, "missing synchronisation",
+                        "inputs %u and %u write element %lld of the same slot", writers.other - 1u,
+                        index, (long long)writers.contested);
+}
+
+static SambaStatus writeToken(SambaSectionRun *run, SambaUnitRun *unit, uint32_t index) {
   BufferState *state = unit->state;
   BufferPort *port = &state->writes[index];
   uint64_t iteration = iterationOf(port);
@@ -319,16 +357,13 @@ static void writeToken(SambaSectionRun *run, SambaUnitRun *unit, uint32_t index)
     sambaBlockRelease(run->context.pool, token.block);
   }
 
-  if (state->written) {
-    uint8_t **written = &state->written[iteration % unit->unit->buffer.slot_count];
-    if (!*written)
-      *written = sambaAllocateZeroed(unit->unit->buffer.slot_elements, 1);
-    sambaStatusFree(sambaPatternRows(port->pattern, &port->origin, NULL, recordRow, *written));
-  }
-
+  if (state->written)
+    SAMBA_RETURN_IF_ERROR(recordToken(run, unit, index));
   sambaCountersStep(port->counters, port->pattern->access->trips,
                     port->pattern->access->token_level);
   ++port->fired;
+
+  return NULL;
 }
 
 static bool sameCopy(const BufferPort *port, uint64_t iteration) {
@@ -368,7 +403,7 @@ static SambaStatus readToken(SambaSectionRun *run, SambaUnitRun *unit, uint32_t 
   SambaBlock **slot = &state->slots[iteration % config->buffer.slot_count];
 
   sambaPatternOrigin(port->pattern, port->counters, &port->origin);
-  if (state->written)
+  if (state->written && !config->buffer.loop_carried)
     SAMBA_RETURN_IF_ERROR(checkHoles(run, unit, index, iteration % config->buffer.slot_count));
   SambaPortRun *output = &unit->outputs[index];
   /* In place, a view of a part of the slot would make the next write copy all of the slot. */
@@ -394,7 +429,7 @@ SambaStatus sambaBufferFire(SambaSectionRun *run, SambaUnitRun *unit) {
       BufferPort *port = &state->writes[i];
       while (port->fired < port->firings && sambaPortHasToken(&unit->inputs[i]) &&
              readerBehind(unit, port) == config->output_count) {
-        writeToken(run, unit, i);
+        SAMBA_RETURN_IF_ERROR(writeToken(run, unit, i));
         progress = true;
       }
     }

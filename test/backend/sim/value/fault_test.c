@@ -175,6 +175,59 @@ static void testOverlappingWrites(void **state) {
               "reads element 10 of a slot, which no input wrote");
 }
 
+/* Two rounds of one slot of 4 elements; in the second one a guard leaves half of them out. What the
+ * first round left there is not what the second one reads. */
+static void testHoleOfOneRound(void **state) {
+  (void)state;
+  Builder builder;
+  uint32_t load, store;
+  buildCopy(&builder, 2, &load, &store);
+  builder.section.stream_count = 0;
+  builder.section.units[load].outputs[0].stream_count = 0;
+  builder.section.units[store].inputs[0].stream_count = 0;
+  uint32_t buffer = builderBuffer(&builder, F, 1, 4);
+  SambaAccess read = builderAccess(2, 1, TRIPS(&builder, 2, 4), STRIDES(&builder, 0, 1));
+  read.slot_level = 1;
+  SambaAccess write = read;
+  SambaGuard six = {.limit = 6, .strides = STRIDES(&builder, 4, 1)};
+  write.guard_count = 1;
+  write.guards = &six;
+  builderBufferWrite(&builder, buffer, write);
+  builderBufferRead(&builder, buffer, read);
+  builderStream(&builder, load, 0, buffer, 0);
+  builderStream(&builder, buffer, 0, store, 0);
+  expectFault(&builder, false, NULL, SAMBA_FAULT,
+              "read of never-written memory: section 'test', buffer 'buffer2', firing 1: output 0 "
+              "reads element 2 of a slot, which no input wrote");
+}
+
+/* Two write ports that fill 6 of the 8 elements of a slot each. No token orders one against the
+ * other, whether the slot starts full or not. */
+static void testTwoWritersOfOneElement(void **state) {
+  (void)state;
+  for (int carried = 0; carried < 2; ++carried) {
+    Builder builder;
+    builderInitialize(&builder);
+    uint32_t x = builderSymbol(&builder, "x", F, 6, false);
+    uint32_t y = builderSymbol(&builder, "y", F, 8, true);
+    uint32_t buffer = builderBuffer(&builder, F, 1, 8);
+    builder.section.units[buffer].buffer.loop_carried = carried;
+    SambaAccess six = builderAccess(1, 0, TRIPS(&builder, 6), STRIDES(&builder, 1));
+    SambaAccess eight = builderAccess(1, 0, TRIPS(&builder, 8), STRIDES(&builder, 1));
+    for (uint32_t i = 0; i < 2; ++i) {
+      SambaAccess write = six;
+      write.base = 2 * i;
+      builderBufferWrite(&builder, buffer, write);
+      builderStream(&builder, builderLoad(&builder, x, six), 0, buffer, i);
+    }
+    builderBufferRead(&builder, buffer, eight);
+    builderStream(&builder, buffer, 0, builderStore(&builder, y, eight), 0);
+    expectFault(&builder, false, NULL, SAMBA_FAULT,
+                "missing synchronisation: section 'test', buffer 'buffer0', firing 0: inputs 0 and "
+                "1 write element 2 of the same slot");
+  }
+}
+
 static void testNotANumber(void **state) {
   (void)state;
   Builder builder;
@@ -387,11 +440,12 @@ static void testRefusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testOutOfRange),   cmocka_unit_test(testIndexOutOfRange),
-      cmocka_unit_test(testNeverWritten), cmocka_unit_test(testNotANumber),
-      cmocka_unit_test(testHole),         cmocka_unit_test(testOverlappingWrites),
-      cmocka_unit_test(testDeadlock),     cmocka_unit_test(testLongBranch),
-      cmocka_unit_test(testStarved),      cmocka_unit_test(testSynchronisation),
+      cmocka_unit_test(testOutOfRange),     cmocka_unit_test(testIndexOutOfRange),
+      cmocka_unit_test(testNeverWritten),   cmocka_unit_test(testNotANumber),
+      cmocka_unit_test(testHole),           cmocka_unit_test(testOverlappingWrites),
+      cmocka_unit_test(testHoleOfOneRound), cmocka_unit_test(testTwoWritersOfOneElement),
+      cmocka_unit_test(testDeadlock),       cmocka_unit_test(testLongBranch),
+      cmocka_unit_test(testStarved),        cmocka_unit_test(testSynchronisation),
       cmocka_unit_test(testRefusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
