@@ -337,14 +337,13 @@ double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine 
 }
 
 /* Vectors of one token on a stream: of a scalar stream each element is one, and a token without
- * elements is one too. */
+ * elements is one too. width: bytes of a vector. */
 static double tokenVectors(const SambaUnit *unit, const SambaPort *port, SambaStreamKind kind,
-                           const SambaMachine *machine) {
+                           uint64_t width) {
   double elements = (double)port->token_elements;
   double replay = unit->kind == SAMBA_UNIT_BUFFER ? port->access.replay : 1;
   double bytes = elements * sambaDTypeBytes(port->dtype);
-  double vectors =
-      kind == SAMBA_STREAM_SCALAR ? elements : ceil(bytes * replay / (double)machine->vector_bytes);
+  double vectors = kind == SAMBA_STREAM_SCALAR ? elements : ceil(bytes * replay / (double)width);
   return fmax(vectors, 1);
 }
 
@@ -362,7 +361,8 @@ const uint32_t *sambaSectionRates(const SambaSection *section, const SambaMachin
     const SambaUnit *unit = &section->units[stream->source.unit];
     const SambaPort *port = &unit->outputs[stream->source.port];
     double tokens = (double)sambaPortTokens(unit, true, stream->source.port) / port->stream_count;
-    double vectors = tokens * tokenVectors(unit, port, stream->kind, machine);
+    uint64_t width = sambaStreamVectorBytes(section, stream, machine);
+    double vectors = tokens * tokenVectors(unit, port, stream->kind, width);
     rates[s] = (uint32_t)fmin(fmax(ceil(vectors / cycles * 1000), 1), 1000);
   }
   return rates;
