@@ -59,7 +59,8 @@ static void putHop(const SambaHop *hop, const SambaHop *before, SambaText *out) 
     sambaTextFormat(out, " %s", sambaSwitchPortName(hop->out.port));
 }
 
-static void putStream(const SambaSection *section, uint32_t index, SambaText *out) {
+static void putStream(const SambaSection *section, const SambaMachine *machine, uint32_t index,
+                      SambaText *out) {
   const SambaStream *stream = &section->streams[index];
   sambaTextFormat(out, "  %u: %s %s.%u ->", index, sambaStreamKindName(stream->kind),
                   section->units[stream->source.unit].name, stream->source.port);
@@ -68,7 +69,8 @@ static void putStream(const SambaSection *section, uint32_t index, SambaText *ou
                     section->units[stream->destinations[d].unit].name,
                     stream->destinations[d].port);
   if (stream->hop_count == 0) {
-    sambaTextAppendC(out, ": not routed\n");
+    sambaTextAppendC(out,
+                     machine->network == SAMBA_NETWORK_IDEAL ? ": a wire\n" : ": not routed\n");
     return;
   }
 
@@ -78,9 +80,9 @@ static void putStream(const SambaSection *section, uint32_t index, SambaText *ou
   sambaTextAppendC(out, "\n");
 }
 
-void sambaRoutesPrint(const SambaSection *section, SambaText *out) {
+void sambaRoutesPrint(const SambaSection *section, const SambaMachine *machine, SambaText *out) {
   sambaTextFormat(out, "routes of %s (after each switch, where the stream leaves it)\n",
                   section->name);
   for (uint32_t s = 0; s < section->stream_count; ++s)
-    putStream(section, s, out);
+    putStream(section, machine, s, out);
 }

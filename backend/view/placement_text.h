@@ -11,7 +11,7 @@
 void sambaPlacementPrint(const SambaSection *section, const SambaMachine *machine, SambaText *out);
 
 /* Appends a line per stream: its ends, the number of its hops, and the switches along its tree. A
- * stream that is not routed says so. */
-void sambaRoutesPrint(const SambaSection *section, SambaText *out);
+ * stream that is not routed, or is a wire of an ideal network, says so. */
+void sambaRoutesPrint(const SambaSection *section, const SambaMachine *machine, SambaText *out);
 
 #endif

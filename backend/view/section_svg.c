@@ -95,13 +95,14 @@ static const char *plural(uint32_t count) { return count == 1 ? "" : "s"; }
 
 /*===-- What there is to draw -----------------------------------------------------------------===*/
 
-static SambaStatus checkComplete(const SambaSection *section) {
+static SambaStatus checkComplete(const SambaSection *section, const SambaMachine *machine) {
   for (uint32_t u = 0; u < section->unit_count; ++u)
     if (!sambaUnitIsPlaced(&section->units[u]))
       return sambaStatusMake(
           SAMBA_INVALID, "section '%s' cannot be drawn: unit '%s' is not placed; place it first",
           section->name, section->units[u].name);
-  for (uint32_t s = 0; s < section->stream_count; ++s)
+  bool mesh = machine->network == SAMBA_NETWORK_MESH;
+  for (uint32_t s = 0; s < section->stream_count && mesh; ++s)
     if (section->streams[s].hop_count == 0)
       return sambaStatusMake(
           SAMBA_INVALID,
@@ -250,6 +251,20 @@ static void putHop(Picture *picture, const SambaHop *hop, Point from, Point to) 
   }
 }
 
+/* A stream without hops: straight lines from the source to its destinations. */
+static void putWire(Picture *picture, const SambaStream *stream) {
+  const SambaUnit *units = picture->section->units;
+  int32_t x, y;
+  sambaUnitSwitch(picture->machine, &units[stream->source.unit], &x, &y);
+  Point from = {x * cell + switchAt, y * cell + switchAt};
+
+  for (uint32_t d = 0; d < stream->destination_count; ++d) {
+    sambaUnitSwitch(picture->machine, &units[stream->destinations[d].unit], &x, &y);
+    sambaTextFormat(picture->out, "M%d %dL%d %d", from.x, from.y, x * cell + switchAt,
+                    y * cell + switchAt);
+  }
+}
+
 static void putStream(Picture *picture, uint32_t index) {
   static const char *const classes[] = {[SAMBA_STREAM_VECTOR] = "",
                                         [SAMBA_STREAM_SCALAR] = " scalar",
@@ -262,6 +277,8 @@ static void putStream(Picture *picture, uint32_t index) {
 
   sambaTextFormat(picture->out, "<path class=\"from-%s%s\" d=\"", kindStyles[kindOf(source)].id,
                   classes[stream->kind]);
+  if (!stream->hop_count)
+    putWire(picture, stream);
   for (uint32_t h = 0; h < stream->hop_count; ++h) {
     const SambaHop *hop = &stream->hops[h];
     Point from = hopEnd(picture, hop, stream->kind, true);
@@ -576,7 +593,7 @@ static void draw(Picture *picture) {
 
 SambaStatus sambaSectionDraw(const SambaSection *section, const SambaMachine *machine,
                              SambaText *out) {
-  SAMBA_RETURN_IF_ERROR(checkComplete(section));
+  SAMBA_RETURN_IF_ERROR(checkComplete(section, machine));
   Picture picture = {.section = section, .machine = machine, .out = out};
   draw(&picture);
   sambaArenaDestroy(&picture.arena);

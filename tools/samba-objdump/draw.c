@@ -62,7 +62,7 @@ SambaStatus objdumpShow(const SambaPef *pef, const char *section, bool picture, 
     status = sambaSectionDraw(decoded, &machine, out);
   } else if (!status) {
     sambaPlacementPrint(decoded, &machine, out);
-    sambaRoutesPrint(decoded, out);
+    sambaRoutesPrint(decoded, &machine, out);
   }
 
   sambaArenaDestroy(&arena);

@@ -50,10 +50,15 @@ static void routes(void **state) {
   section->streams[0].hops = hops;
   section->streams[0].hop_count = 3;
   section->streams[1].hop_count = 0;
-  sambaRoutesPrint(section, &text);
+  sambaRoutesPrint(section, sampleMachine(), &text);
   expectPart(&text, "routes of matmul");
   expectPart(&text, "\n  0: vector at.0 -> ab.0: 3 hops, (1, 0) unit south (1, 1) ag 2\n");
   expectPart(&text, "\n  1: vector bt.0 -> bb.0: not routed\n");
+
+  SambaMachine ideal = *sampleMachine();
+  ideal.network = SAMBA_NETWORK_IDEAL;
+  sambaRoutesPrint(section, &ideal, &text);
+  expectPart(&text, "\n  1: vector bt.0 -> bb.0: a wire\n");
   sambaTextFree(&text);
   sambaArenaDestroy(&arena);
 }

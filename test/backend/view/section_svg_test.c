@@ -64,6 +64,13 @@ static void everything(void **state) {
   SambaArena arena = {0};
   draws(sampleMatmul(&arena), sampleMachine());
   draws(sampleGather(&arena), sampleLargeMachine());
+
+  SambaSection *wires = sampleMatmul(&arena);
+  SambaMachine ideal = *sampleMachine();
+  ideal.network = SAMBA_NETWORK_IDEAL;
+  for (uint32_t s = 0; s < wires->stream_count; ++s)
+    wires->streams[s].hop_count = 0;
+  draws(wires, &ideal);
   sambaArenaDestroy(&arena);
 }
 
