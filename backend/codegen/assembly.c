@@ -6,12 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void initializePort(const SambaUnit *unit, SambaPort *port, bool output, uint32_t index) {
-  port->block = 1;
-  if (sambaPortHasAccess(unit, output, index))
-    port->access.replay = 1;
-}
-
 uint32_t sambaAssemblyAddUnit(SambaAssembly *assembly, SambaUnitKind kind, const char *name,
                               const char *layer, uint32_t inputs, uint32_t outputs) {
   uint32_t index = (uint32_t)assembly->units.size;
@@ -26,9 +20,9 @@ uint32_t sambaAssemblyAddUnit(SambaAssembly *assembly, SambaUnitKind kind, const
   unit.inputs = SAMBA_ARENA_ARRAY(assembly->arena, SambaPort, inputs);
   unit.outputs = SAMBA_ARENA_ARRAY(assembly->arena, SambaPort, outputs);
   for (uint32_t i = 0; i < inputs; ++i)
-    initializePort(&unit, &unit.inputs[i], false, i);
+    unit.inputs[i].block = 1;
   for (uint32_t i = 0; i < outputs; ++i)
-    initializePort(&unit, &unit.outputs[i], true, i);
+    unit.outputs[i].block = 1;
   sambaArrayAppend(&assembly->units, unit);
 
   return index;

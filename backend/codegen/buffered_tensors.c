@@ -111,7 +111,7 @@ SambaEndpoint sambaBufferPort(const SambaCodegen *codegen, uint32_t tensor, uint
 }
 
 void sambaSetBufferRead(SambaCodegen *codegen, uint32_t tensor, SambaEndpoint at,
-                        const SambaWalk *walk, uint64_t fill, int64_t replay) {
+                        const SambaWalk *walk, uint64_t fill) {
   SambaBounds bounds;
   sambaMemoryBounds(codegen, tensor, &bounds);
   int64_t sizes[SAMBA_MAX_RANK];
@@ -123,7 +123,6 @@ void sambaSetBufferRead(SambaCodegen *codegen, uint32_t tensor, SambaEndpoint at
   SambaPort *port = &unit->outputs[at.port];
   sambaSetPort(port, walk, codegen->graph->tensors[tensor].dtype,
                sambaWalkAccess(walk, &layout, &bounds, fill, codegen->arena));
-  port->access.replay = (uint32_t)replay;
   sambaMarkDiagonal(unit, port);
 }
 

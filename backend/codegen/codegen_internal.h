@@ -88,7 +88,7 @@ SambaStatus sambaCodegenSharedArgument(SambaCodegen *codegen, uint32_t tensor);
 SambaEndpoint sambaBufferPort(const SambaCodegen *codegen, uint32_t tensor, uint32_t group,
                               uint32_t operand, uint32_t indexed, uint32_t replica);
 void sambaSetBufferRead(SambaCodegen *codegen, uint32_t tensor, SambaEndpoint at,
-                        const SambaWalk *walk, uint64_t fill, int64_t replay);
+                        const SambaWalk *walk, uint64_t fill);
 /* Starts a walk within a replica's slices: the pipeline loop steps slots. Returns the position of
  * the first other loop. */
 uint32_t sambaStartSlices(const SambaCodegen *codegen, const SambaTileNest *nest,

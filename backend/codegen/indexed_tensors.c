@@ -55,7 +55,7 @@ static SambaEndpoint addIndexSource(SambaCodegen *codegen, uint32_t g, uint32_t 
   uint32_t from = sambaStartSlices(codegen, nest, map, range, &walk);
   indexWalk(nest, map, operand, range, from, &walk);
   SambaEndpoint source = sambaBufferPort(codegen, map->tensor, g, index, operand, replica);
-  sambaSetBufferRead(codegen, map->tensor, source, &walk, 0, 1);
+  sambaSetBufferRead(codegen, map->tensor, source, &walk, 0);
   return source;
 }
 

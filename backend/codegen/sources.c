@@ -44,8 +44,7 @@ static void readBuffered(SambaCodegen *codegen, uint32_t g, uint32_t operand,
     sambaWalkCopies(&walk, nest, map, &range);
     walkTokenElements(nest, operand, &walk);
     SambaEndpoint at = sambaBufferPort(codegen, map->tensor, g, operand, SAMBA_NO_INDEX, replica);
-    sambaSetBufferRead(codegen, map->tensor, at, &walk, map->fill,
-                       nest->group->copy ? 1 : sambaTileNestReplay(nest, operand));
+    sambaSetBufferRead(codegen, map->tensor, at, &walk, map->fill);
     sambaConnectRange(codegen, nest, mask, &range, at, consumers);
   }
 }
@@ -172,7 +171,6 @@ static SambaStatus addBuffer(SambaCodegen *codegen, const Source *source, uint32
     sambaWalkMakeRelative(&read, &token, &source->slot);
     moveToCopy(nest, source, number / source->spread * readers + p, &read);
     sambaSetPort(port, &read, dtype, sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
-    port->access.replay = group->copy ? 1 : (uint32_t)sambaTileNestReplay(nest, source->operand);
     sambaMarkDiagonal(unit, port);
   }
 

@@ -14,14 +14,12 @@
 /* Counts of flows, hops and the like then fit 32 bits. */
 enum { largestImage = 1 << 30 };
 
-static SambaPortRecord *imagePorts(SambaUnitKind kind, const SambaPort *ports, uint32_t count,
-                                   const SambaFlowEnd **end, SambaArena *arena) {
+static SambaPortRecord *imagePorts(const SambaPort *ports, uint32_t count, const SambaFlowEnd **end,
+                                   SambaArena *arena) {
   SambaPortRecord *records = SAMBA_ARENA_ARRAY(arena, SambaPortRecord, count);
   for (uint32_t p = 0; p < count; ++p) {
     SambaPortRecord *record = &records[p];
     record->port = ports[p];
-    if (kind == SAMBA_UNIT_BUFFER && record->port.access.replay == 0)
-      record->port.access.replay = 1; /* unused: one encoding */
     record->kind = ports[p].stream_count ? (uint32_t)(*end)->kind : 0;
     record->flow_count = ports[p].stream_count;
     record->flows = SAMBA_ARENA_ARRAY(arena, SambaPortFlow, record->flow_count);
@@ -47,8 +45,8 @@ static void makeImage(const SambaSection *section, const SambaFabric *fabric, Sa
     const SambaUnit *unit = &section->units[u];
     SambaUnitRecord *record = &image->units[u];
     record->unit = *unit;
-    record->inputs = imagePorts(unit->kind, unit->inputs, unit->input_count, &end, arena);
-    record->outputs = imagePorts(unit->kind, unit->outputs, unit->output_count, &end, arena);
+    record->inputs = imagePorts(unit->inputs, unit->input_count, &end, arena);
+    record->outputs = imagePorts(unit->outputs, unit->output_count, &end, arena);
   }
 }
 
@@ -127,17 +125,10 @@ static SambaPort *sectionPorts(const SambaPortRecord *records, uint32_t count, u
   return ports;
 }
 
-static SambaStatus checkPortRecord(const SambaUnit *unit, bool output, uint32_t port,
-                                   SambaPortRecord *record) {
+static SambaStatus checkPortRecord(const SambaPortRecord *record) {
   if (record->kind > SAMBA_STREAM_CONTROL)
     return sambaStatusMake(SAMBA_INVALID, "stream kind %u is undefined, expected 0 to 2",
                            record->kind);
-  if (!sambaPortHasAccess(unit, output, port))
-    return NULL;
-  if (unit->kind != SAMBA_UNIT_BUFFER)
-    record->port.access.replay = 1; /* not in the bits */
-  else if (record->port.access.replay == 0)
-    return sambaStatusMake(SAMBA_INVALID, "replay is 0, expected at least 1");
   return NULL;
 }
 
@@ -166,8 +157,7 @@ static SambaStatus makeUnits(const SambaImage *image, SambaArena *arena, SambaSe
     for (uint32_t p = 0; p < unit->input_count + unit->output_count; ++p) {
       bool output = p >= unit->input_count;
       uint32_t port = output ? p - unit->input_count : p;
-      SambaStatus status = checkPortRecord(unit, output, port,
-                                           output ? &record->outputs[port] : &record->inputs[port]);
+      SambaStatus status = checkPortRecord(output ? &record->outputs[port] : &record->inputs[port]);
       if (status)
         return sambaStatusAnnotate(status, "unit '%s' %s %u", unit->name,
                                    output ? "output" : "input", port);

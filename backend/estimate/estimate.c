@@ -85,9 +85,8 @@ SambaStatus sambaSectionFits(const SambaSection *section, const SambaMachine *ma
 
 static double portBytes(const SambaUnit *unit, bool output, uint32_t port) {
   const SambaPort *p = output ? &unit->outputs[port] : &unit->inputs[port];
-  double replay = unit->kind == SAMBA_UNIT_BUFFER && output ? p->access.replay : 1;
   return (double)sambaPortTokens(unit, output, port) * (double)p->token_elements *
-         sambaDTypeBytes(p->dtype) * replay;
+         sambaDTypeBytes(p->dtype);
 }
 
 /* The shape of a firing on the array; false for a MAC whose operands are not inputs. */

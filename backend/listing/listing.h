@@ -24,7 +24,7 @@
  * field; lists of trips and strides have one number per counter, bars mark the levels (load, store,
  * compute: token_level; buffer: slot_level, token_level, or one bar for both); `reduce=[2, 5]`
  * names reduced counters; # starts a comment. Left out: x, y, ag (not placed), hops (not routed),
- * block and replay (1), level (token_level), value (the last one), token_elements
+ * block (1), level (token_level), value (the last one), token_elements
  * (what the trips or strides span), streams (in the order of the stream lines), layer (""). */
 #ifndef SAMBA_BACKEND_LISTING_LISTING_H
 #define SAMBA_BACKEND_LISTING_LISTING_H

@@ -346,8 +346,6 @@ static SambaStatus parsePortLine(SambaListingParser *parser, bool output, size_t
   uint32_t index = (uint32_t)(output ? unit->outputs.size : unit->inputs.size);
   SambaRecordId id = sambaListingPortRecord(unit->unit.kind, output, index);
   line.has_access = id == SAMBA_RECORD_dram_port || id == SAMBA_RECORD_buffer_port;
-  if (line.has_access)
-    line.port.access.replay = 1;
   if (output)
     sambaArrayAppend(&unit->outputs, line);
   else

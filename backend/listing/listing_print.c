@@ -50,7 +50,7 @@ static void putField(Printer *printer, const SambaRecordRow *row, const void *st
   const char *label = sambaRecordRowLabel(row);
   uint64_t value = sambaMemberGet(structure, row->member, row->kind == 'S' || row->kind == 'U');
   char text[40];
-  bool is_one = strcmp(label, "block") == 0 || strcmp(label, "replay") == 0;
+  bool is_one = strcmp(label, "block") == 0;
   bool always = row->kind == 'D' || strcmp(label, "token_elements") == 0 ||
                 strcmp(label, "level") == 0 || strcmp(label, "x") == 0 || strcmp(label, "y") == 0 ||
                 strcmp(label, "ag") == 0;

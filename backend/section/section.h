@@ -60,9 +60,7 @@ typedef struct SambaAccess {
   const int64_t *strides;
   uint32_t guard_count;
   const SambaGuard *guards;
-  uint64_t fill;   /* bits of the fill value in the port's dtype */
-  uint32_t replay; /* BUFFER reads: how often the vectors of a token are streamed again within a
-                      firing (>= 1); costs bandwidth, changes no values */
+  uint64_t fill; /* bits of the fill value in the port's dtype */
   /* LOAD and STORE with an index stream (input port 1 of a STORE, 0 of a LOAD): each element of the
    * index token, which spans the counters [token_level, token_level + index_counters), adds value *
    * index_stride to the address; values outside [0, index_limit) are the fault `address out of

@@ -21,7 +21,7 @@ def Rdu_Dialect : Dialect {
     plain. Every port has `streams` (how many operands or results it takes, in turn; default 1) and
     `block` (tokens per turn; default 1). Ports that address memory have the trip counts `slots`
     (slots of a buffer), `loops` (tokens) and `tile` (elements of a token), and `base`, `strides`
-    (one per counter), `guards`, `fill`, `replay` and `index`. Ports of a compute unit have `level`,
+    (one per counter), `guards`, `fill` and `index`. Ports of a compute unit have `level`,
     `strides` and `offset`.
 
     Every unit may have `lanes`: how many of the machine's SIMD lanes it uses (default: all). A

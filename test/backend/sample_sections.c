@@ -122,63 +122,72 @@ SambaSection *sampleMatmul(SambaArena *a) {
   setUnit(s, 4, SAMBA_UNIT_COMPUTE, "ct", 1, 1, -1, 2, 1);
   setUnit(s, 5, SAMBA_UNIT_STORE, "cs", -1, -1, 2, 1, 0);
   SambaPort port = {
-      .dtype = SAMBA_DTYPE_BF16, .stream_count = 1, .block = 1, .token_elements = 4096};
+      .dtype = SAMBA_DTYPE_BF16, .stream_count = 1, .block = 1, .token_elements = 8192};
   SambaPort *p = &s->units[0].outputs[0];
   *p = port;
   p->streams = LIST(a, uint32_t, 0);
-  p->access = (SambaAccess){TRIPS(2, 2, 2, 64, 64), .token_level = 3, STRIDES(8192, 0, 64, 128, 1),
-                            .replay = 1};
+  p->access = (SambaAccess){TRIPS(2, 2, 64, 128), .token_level = 2, STRIDES(8192, 0, 128, 1)};
   p = &s->units[1].outputs[0];
   *p = port;
   p->streams = LIST(a, uint32_t, 1);
-  p->access = (SambaAccess){TRIPS(2, 2, 2, 64, 64), .token_level = 3, STRIDES(0, 64, 8192, 128, 1),
-                            .replay = 1};
+  p->access = (SambaAccess){TRIPS(2, 2, 128, 64), .token_level = 2, STRIDES(0, 64, 128, 1)};
   s->units[1].load_store.symbol = 1;
 
+  /* A slot has all of k. Each pass reads it in two halves of k, a k step of 16 elements after the
+   * other. */
   for (uint32_t b = 0; b < 2; ++b) {
     SambaUnit *buffer = &s->units[2 + b];
     buffer->buffer.slot_count = 2;
-    buffer->buffer.slot_elements = 4096;
-    if (b == 1) {
+    buffer->buffer.slot_elements = 8192;
+    if (b == 0) {
       buffer->buffer.banking = SAMBA_BANKING_DIAGONAL;
-      buffer->buffer.row_words = 32;
+      buffer->buffer.row_words = 64;
       buffer->buffer.skew = 1;
     }
     buffer->inputs[0] = buffer->outputs[0] = port;
+    buffer->outputs[0].token_elements = 1024;
     buffer->inputs[0].streams = b ? LIST(a, uint32_t, 1) : LIST(a, uint32_t, 0);
     buffer->outputs[0].streams = b ? LIST(a, uint32_t, 3) : LIST(a, uint32_t, 2);
-    SambaAccess access = {TRIPS(8, 64, 64), .slot_level = 1, .token_level = 1, STRIDES(0, 64, 1),
-                          .replay = 1};
-    buffer->inputs[0].access = buffer->outputs[0].access = access;
-    if (b)
-      buffer->outputs[0].access.strides = LIST(a, int64_t, 0, 1, 64);
+    buffer->inputs[0].access =
+        (SambaAccess){TRIPS(4, 64, 128), .slot_level = 1, .token_level = 1, STRIDES(0, 128, 1)};
+    if (b) {
+      buffer->inputs[0].access.trips = LIST(a, uint32_t, 4, 128, 64);
+      buffer->inputs[0].access.strides = LIST(a, int64_t, 0, 64, 1);
+    }
+    buffer->outputs[0].access =
+        (SambaAccess){TRIPS(4, 4, 4, 2, 64, 16), .slot_level = 1, .token_level = 4,
+                      .strides = b ? LIST(a, int64_t, 0, 0, 16, 4096, 64, 1)
+                                   : LIST(a, int64_t, 0, 2048, 0, 64, 1, 128)};
   }
 
   SambaUnit *c = &s->units[4];
-  c->compute.counter_count = 6;
-  c->compute.trips = LIST(a, uint32_t, 2, 2, 2, 64, 64, 64);
-  c->compute.token_level = 3;
+  c->compute.counter_count = 8;
+  c->compute.trips = LIST(a, uint32_t, 2, 2, 4, 4, 2, 64, 16, 16);
+  c->compute.token_level = 5;
   c->compute.program =
       (SambaProgram){.systolic = true,
                      .op_count = 2,
                      .ops = LIST(a, SambaLaneOp, {SAMBA_LANE_MAC, SAMBA_DTYPE_F32, {0, 1, 0}, 0},
                                  {SAMBA_LANE_TO_BF16, SAMBA_DTYPE_F32, {2, 0, 0}, 0}),
-                     .reduce_mask = 1u << 2 | 1u << 5};
+                     .reduce_mask = 1u << 4 | 1u << 5};
   c->inputs[0] = c->inputs[1] = c->outputs[0] = port;
-  c->inputs[0].compute.level = c->inputs[1].compute.level = 3;
+  c->inputs[0].compute.level = c->inputs[1].compute.level = 5;
+  c->inputs[0].token_elements = c->inputs[1].token_elements = 1024;
   c->inputs[0].streams = LIST(a, uint32_t, 2);
-  c->inputs[0].compute.strides = LIST(a, int64_t, 0, 0, 0, 64, 0, 1);
+  c->inputs[0].compute.strides = LIST(a, int64_t, 0, 0, 0, 0, 0, 16, 1, 0);
   c->inputs[1].streams = LIST(a, uint32_t, 3);
-  c->inputs[1].compute.strides = LIST(a, int64_t, 0, 0, 0, 0, 64, 1);
+  c->inputs[1].compute.strides = LIST(a, int64_t, 0, 0, 0, 0, 0, 16, 0, 1);
+  c->outputs[0].token_elements = 256;
   c->outputs[0].streams = LIST(a, uint32_t, 4);
-  c->outputs[0].compute.level = 2;
+  c->outputs[0].compute.level = 4;
   c->outputs[0].compute.value = 3;
-  c->outputs[0].compute.strides = LIST(a, int64_t, 0, 0, 0, 64, 1, 0);
+  c->outputs[0].compute.strides = LIST(a, int64_t, 0, 0, 0, 0, 0, 0, 16, 1);
   p = &s->units[5].inputs[0];
   *p = port;
+  p->token_elements = 256;
   p->streams = LIST(a, uint32_t, 4);
-  p->access =
-      (SambaAccess){TRIPS(2, 2, 64, 64), .token_level = 2, STRIDES(8192, 64, 128, 1), .replay = 1};
+  p->access = (SambaAccess){TRIPS(2, 2, 4, 4, 16, 16), .token_level = 4,
+                            STRIDES(8192, 64, 2048, 16, 128, 1)};
   s->units[5].load_store.symbol = 2;
   setStream(s, 0, SAMBA_STREAM_VECTOR, 0, 0, 2, 0);
   setStream(s, 1, SAMBA_STREAM_VECTOR, 1, 0, 3, 0);
@@ -215,7 +224,7 @@ SambaSection *sampleGather(SambaArena *a) {
 
   *p = (SambaPort){
       .dtype = SAMBA_DTYPE_I32, .stream_count = 1, STREAMS(0), .block = 1, .token_elements = 1};
-  p->access = (SambaAccess){TRIPS(12, 2), .token_level = 2, STRIDES(1, 0), .replay = 1};
+  p->access = (SambaAccess){TRIPS(12, 2), .token_level = 2, STRIDES(1, 0)};
   s->units[0].load_store.symbol = 1;
   p = &s->units[1].inputs[0];
   *p = (SambaPort){
@@ -223,10 +232,9 @@ SambaSection *sampleGather(SambaArena *a) {
   p = &s->units[1].outputs[0];
   *p = (SambaPort){
       .dtype = SAMBA_DTYPE_F32, .stream_count = 2, STREAMS(1, 2), .block = 1, .token_elements = 16};
-  p->access =
-      (SambaAccess){TRIPS(12, 2, 16),   .token_level = 2,   STRIDES(0, 16, 1), .guard_count = 1,
-                    .guards = guard,    .fill = 0x3f800000, .replay = 1,       .has_index = true,
-                    .index_stride = 20, .index_limit = 9};
+  p->access = (SambaAccess){TRIPS(12, 2, 16),  .token_level = 2,   STRIDES(0, 16, 1),
+                            .guard_count = 1,  .guards = guard,    .fill = 0x3f800000,
+                            .has_index = true, .index_stride = 20, .index_limit = 9};
 
   for (uint32_t i = 0; i < 2; ++i) {
     SambaUnit *c = &s->units[2 + i];
@@ -251,7 +259,7 @@ SambaSection *sampleGather(SambaArena *a) {
   *p = (SambaPort){
       .dtype = SAMBA_DTYPE_F32, .stream_count = 2, STREAMS(3, 4), .block = 1, .token_elements = 16};
   p->access = (SambaAccess){TRIPS(12, 2, 16), .token_level = 2, STRIDES(20, 16, 1),
-                            .guard_count = 1, .guards = guard,  .replay = 1};
+                            .guard_count = 1, .guards = guard};
   s->units[4].load_store.symbol = 2;
   s->units[4].outputs[0] =
       (SambaPort){.dtype = SAMBA_DTYPE_I1, .stream_count = 1, STREAMS(5), .block = 1};
@@ -260,7 +268,7 @@ SambaSection *sampleGather(SambaArena *a) {
   p = &s->units[5].outputs[0];
   *p = (SambaPort){
       .dtype = SAMBA_DTYPE_F32, .stream_count = 1, STREAMS(6), .block = 1, .token_elements = 1};
-  p->access = (SambaAccess){TRIPS(12, 2), .token_level = 2, STRIDES(2, 1), .replay = 1};
+  p->access = (SambaAccess){TRIPS(12, 2), .token_level = 2, STRIDES(2, 1)};
   s->units[5].load_store.symbol = 2;
   s->units[6].inputs[0] = *p;
   s->units[6].load_store.symbol = 3;

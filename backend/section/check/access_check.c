@@ -83,30 +83,12 @@ static SambaStatus checkIndex(const SambaUnit *unit, const SambaAccess *access) 
   return NULL;
 }
 
-static SambaStatus checkReplay(const SambaUnit *unit, const SambaAccess *access, bool output) {
-  bool reads = unit->kind == SAMBA_UNIT_BUFFER && output;
-  if (reads && access->replay < 1)
-    return sambaStatusMake(SAMBA_INVALID, "replay is 0, expected at least 1");
-  if (!reads && access->replay > 1)
-    return sambaStatusMake(SAMBA_INVALID, "replay is %u, expected 1: only a buffer's reads replay",
-                           access->replay);
-  uint64_t steps = sambaTripProduct(access->trips, 0, access->counter_count);
-  if (reads && steps * access->replay >= (uint64_t)SAMBA_MAX_STEPS)
-    return sambaStatusMake(
-        SAMBA_INVALID,
-        "replay is %u on a chain of %llu steps: the product reaches 2^48, expected less",
-        access->replay, (unsigned long long)steps);
-  return NULL;
-}
-
-SambaStatus sambaAccessCheck(const SambaUnit *unit, const SambaPort *port, bool output,
-                             uint64_t elements) {
+SambaStatus sambaAccessCheck(const SambaUnit *unit, const SambaPort *port, uint64_t elements) {
   const SambaAccess *access = &port->access;
   SAMBA_RETURN_IF_ERROR(sambaChainCheck(access->trips, access->counter_count));
   SAMBA_RETURN_IF_ERROR(checkLevels(unit, access));
   SAMBA_RETURN_IF_ERROR(checkGuards(access));
   SAMBA_RETURN_IF_ERROR(checkIndex(unit, access));
-  SAMBA_RETURN_IF_ERROR(checkReplay(unit, access, output));
   uint32_t bits = 8 * sambaDTypeBytes(port->dtype);
 
   if (bits < 64 && access->fill >> bits)

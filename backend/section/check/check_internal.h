@@ -7,10 +7,9 @@
 
 /* A chain of counters: how many, each trip count, the product. */
 SambaStatus sambaChainCheck(const uint32_t *trips, uint32_t counter_count);
-/* What one access touches: levels, ranges, guards, fill, replay, index. elements: of the slot or
+/* What one access touches: levels, ranges, guards, fill, index. elements: of the slot or
  * symbol it walks. */
-SambaStatus sambaAccessCheck(const SambaUnit *unit, const SambaPort *port, bool output,
-                             uint64_t elements);
+SambaStatus sambaAccessCheck(const SambaUnit *unit, const SambaPort *port, uint64_t elements);
 /* A COMPUTE unit: program, types, reductions, and its ports against both. */
 SambaStatus sambaComputeCheck(const SambaUnit *unit);
 /* Streams against the ports at their ends. Units have passed the checks above. */

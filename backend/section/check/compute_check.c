@@ -1,6 +1,7 @@
 /* Legality of COMPUTE units, part of sambaSectionCheck: the lane program is well typed, reductions
  * mean something, ports agree with the chain and the program. */
 #include "backend/section/check/check_internal.h"
+#include "backend/section/pcu.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -256,55 +257,41 @@ static SambaStatus checkPortStrides(const SambaUnit *unit, const SambaPort *port
       return sambaStatusMake(SAMBA_INVALID,
                              "stride %lld on counter %u, expected 0 on the outer counters",
                              (long long)port->compute.strides[c], c);
-  int64_t low, high;
-
-  if (!sambaAffineRange(port->compute.offset, port->compute.strides, unit->compute.trips,
-                        unit->compute.counter_count, &low, &high))
-    return sambaStatusMake(SAMBA_INVALID, "the element indices leave 64 bits");
-  if (low < 0 || (uint64_t)high >= port->token_elements)
-    return sambaStatusMake(
-        SAMBA_INVALID, "element indices %lld to %lld leave the token of %llu elements",
-        (long long)low, (long long)high, (unsigned long long)port->token_elements);
   return NULL;
 }
 
-/* The output's strides must enumerate the token's elements, each exactly once: over the counters
- * that are not reduced, sorted by stride, each stride is the product of the trips before it. */
-static SambaStatus checkOutputCovers(const Program *program, const SambaPort *port, bool reduced) {
+/* A PCU makes the elements of a token one after the other and keeps none back: over the counters
+ * that are not reduced, in chain order, each stride is the product of the trips inside of it. */
+static SambaStatus checkOutputOrder(const Program *program, const SambaPort *port, bool reduced) {
   const SambaUnit *unit = program->unit;
-  uint64_t covered = 1, done = 0;
+  uint64_t made = 1;
 
-  for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c) {
-    bool skipped = reduced && (program->reduce_mask >> c & 1);
-    if (skipped && port->compute.strides[c])
-      return sambaStatusMake(SAMBA_INVALID,
-                             "stride %lld on counter %u, expected 0: the counter is reduced",
-                             (long long)port->compute.strides[c], c);
-    if (skipped || unit->compute.trips[c] == 1)
-      done |= UINT64_C(1) << c;
-  }
-
-  for (bool progress = true; progress;) {
-    progress = false;
-    for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c) {
-      if ((done >> c & 1) || (uint64_t)llabs(port->compute.strides[c]) != covered)
-        continue;
-      covered *= unit->compute.trips[c];
-      done |= UINT64_C(1) << c;
-      progress = true;
+  for (uint32_t c = unit->compute.counter_count; c-- > unit->compute.token_level;) {
+    int64_t stride = port->compute.strides[c];
+    if (unit->compute.trips[c] == 1)
+      continue;
+    if (reduced && (program->reduce_mask >> c & 1)) {
+      if (stride)
+        return sambaStatusMake(SAMBA_INVALID,
+                               "stride %lld on counter %u, expected 0: the counter is reduced",
+                               (long long)stride, c);
+      continue;
     }
+    if (stride < 0 || (uint64_t)stride != made)
+      return sambaStatusNote(
+          sambaStatusMake(SAMBA_INVALID,
+                          "stride %lld on counter %u, expected %llu: a PCU sends the elements of a "
+                          "token in the order in which it makes them",
+                          (long long)stride, c, (unsigned long long)made),
+          "let the pattern of the PMU or address generator that takes the token place them");
+    if (__builtin_mul_overflow(made, (uint64_t)unit->compute.trips[c], &made))
+      made = UINT64_MAX;
   }
 
-  for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c)
-    if (!(done >> c & 1))
-      return sambaStatusMake(
-          SAMBA_INVALID,
-          "stride %lld on counter %u: the strides must write each element of a token exactly once",
-          (long long)port->compute.strides[c], c);
-  if (covered != port->token_elements)
-    return sambaStatusMake(
-        SAMBA_INVALID, "the strides write %llu of the %llu elements of a token, expected each once",
-        (unsigned long long)covered, (unsigned long long)port->token_elements);
+  if (made != port->token_elements)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "token_elements is %llu, but the counters make %llu elements",
+                           (unsigned long long)port->token_elements, (unsigned long long)made);
   return NULL;
 }
 
@@ -327,7 +314,7 @@ static SambaStatus checkOutput(const Program *program, const SambaPort *port) {
         SAMBA_INVALID, "level is %u, expected %u: %s", port->compute.level, level,
         value->reduced ? "the value is complete when the reduced counters have wrapped"
                        : "the value depends on no reduction");
-  return checkOutputCovers(program, port, value->reduced);
+  return checkOutputOrder(program, port, value->reduced);
 }
 
 static SambaStatus checkInput(Program *program, uint32_t index) {
@@ -344,6 +331,72 @@ static SambaStatus checkInput(Program *program, uint32_t index) {
       program->values[index].varies |=
           c < unit->compute.token_level ? port->compute.level > c : port->compute.strides[c] != 0;
   return NULL;
+}
+
+/* The elements of an operand pass once, in the order of their use. How many may be used again is
+ * what the machine's registers hold (machine_check.c). */
+static SambaStatus checkWalk(const SambaUnit *unit, uint32_t index, bool late) {
+  const SambaPort *port = &unit->inputs[index];
+  SambaPcuWalk walk = sambaPcuWalkInput(unit, index, late);
+
+  if (walk.broken != SAMBA_NO_INDEX)
+    return sambaStatusNote(
+        sambaStatusMake(
+            SAMBA_INVALID,
+            "stride %lld on counter %u, expected %llu or 0: the unit would have to hold "
+            "the whole token of %llu elements, but a PCU uses the elements of an operand "
+            "in the order in which they arrive",
+            (long long)port->compute.strides[walk.broken], walk.broken,
+            (unsigned long long)walk.expected, (unsigned long long)port->token_elements),
+        "let the read pattern of a PMU send them in the order of their use");
+  if (walk.elements != port->token_elements)
+    return sambaStatusMake(
+        SAMBA_INVALID, "token_elements is %llu, but the counters use %llu elements of a token",
+        (unsigned long long)port->token_elements, (unsigned long long)walk.elements);
+  if (port->compute.offset)
+    return sambaStatusMake(SAMBA_INVALID, "offset is %lld, expected 0: tokens begin at their start",
+                           (long long)port->compute.offset);
+  return NULL;
+}
+
+/* A firing of the array is one pass: steps of k outside, rows and columns inside. */
+static SambaStatus checkPass(const SambaUnit *unit) {
+  const SambaLaneOp *mac = &unit->compute.program.ops[sambaPcuMac(unit)];
+  SambaPcuPass pass = sambaPcuPass(unit);
+
+  if (pass.misplaced != SAMBA_NO_INDEX)
+    return sambaStatusNote(
+        sambaStatusMake(
+            SAMBA_INVALID,
+            "counter %u of %u steps stands where a pass of the array has none: a pass is "
+            "its reduced counters, then its rows and columns, one side after the other",
+            pass.misplaced, unit->compute.trips[pass.misplaced]),
+        "let it step from token to token: further passes are further tokens");
+  for (int i = 0; i < 2; ++i) {
+    SambaPcuWalk walk = sambaPcuWalkInput(unit, mac->operands[i], false);
+    if (walk.repeats != SAMBA_NO_INDEX)
+      return sambaStatusNote(
+          sambaStatusMake(
+              SAMBA_INVALID,
+              "input %u: counter %u uses %llu elements again, which the array would have "
+              "to hold; it holds no operands",
+              mac->operands[i], walk.repeats, (unsigned long long)walk.held),
+          "let the read pattern of a PMU send them again");
+  }
+  return NULL;
+}
+
+static SambaStatus checkWalks(const SambaUnit *unit) {
+  if (unit->compute.program.systolic)
+    SAMBA_RETURN_IF_ERROR(checkPass(unit));
+
+  bool *late = sambaAllocateZeroed((size_t)unit->input_count + 1, sizeof *late);
+  SambaStatus status = NULL;
+  sambaPcuLateInputs(unit, late);
+  for (uint32_t i = 0; i < unit->input_count && !status; ++i)
+    status = sambaStatusAnnotate(checkWalk(unit, i, late[i]), "input %u", i);
+  free(late);
+  return status;
 }
 
 static SambaStatus checkProgram(Program *program) {
@@ -371,6 +424,7 @@ static SambaStatus checkProgram(Program *program) {
                                  sambaLaneOpName(unit->compute.program.ops[i].opcode));
   }
 
+  SAMBA_RETURN_IF_ERROR(checkWalks(unit));
   for (uint32_t i = 0; i < unit->output_count; ++i) {
     SambaStatus status = checkOutput(program, &unit->outputs[i]);
     if (status)

@@ -3,6 +3,7 @@
 
 #include "backend/section/access.h"
 #include "backend/section/banks.h"
+#include "backend/section/pcu.h"
 
 #include <stdlib.h>
 
@@ -55,6 +56,73 @@ static SambaStatus checkProgram(const SambaMachine *machine, const SambaUnit *un
   return checkTail(unit);
 }
 
+/* One firing is one pass of the array, and its sums stay in the accumulators. */
+static SambaStatus checkArray(const SambaMachine *machine, const SambaUnit *unit) {
+  SambaPcuPass pass = sambaPcuPass(unit);
+  if (pass.rows > (uint64_t)machine->systolic_rows ||
+      pass.columns > (uint64_t)machine->systolic_columns)
+    return sambaStatusNote(
+        sambaStatusMake(
+            SAMBA_EXHAUSTED,
+            "a firing has %llu rows and %llu columns, so it would have to hold %llu sums; "
+            "the array of %s has %lld x %lld and holds %lld",
+            (unsigned long long)pass.rows, (unsigned long long)pass.columns,
+            (unsigned long long)sambaPcuSums(unit), machine->name,
+            (long long)machine->systolic_rows, (long long)machine->systolic_columns,
+            (long long)machine->systolic_accumulators),
+        "make further passes further tokens: counters before token_level");
+  return NULL;
+}
+
+/* What a PCU uses again lies in its registers: vectors of operands, and the running sums of its
+ * lanes. */
+static SambaStatus checkRegisters(const SambaMachine *machine, const SambaUnit *unit) {
+  const uint64_t registers = (uint64_t)machine->simd_registers;
+  bool *late = sambaAllocateZeroed((size_t)unit->input_count + 1, sizeof *late);
+  uint64_t all = 0, most = 0;
+  uint32_t largest = SAMBA_NO_INDEX; /* the input that holds most */
+
+  if (!unit->compute.program.systolic)
+    all = sambaPcuSumVectors(unit, machine->simd_lanes);
+  const uint64_t sums = all;
+  sambaPcuLateInputs(unit, late);
+  for (uint32_t i = 0; i < unit->input_count; ++i) {
+    SambaPcuWalk walk = sambaPcuWalkInput(unit, i, late[i]);
+    uint64_t held = sambaPcuHeldVectors(&walk, unit->inputs[i].dtype, machine->vector_bytes);
+    all = all + held < all ? UINT64_MAX : all + held;
+    if (held > most) {
+      most = held;
+      largest = i;
+    }
+  }
+  free(late);
+
+  if (all <= registers)
+    return NULL;
+  if (largest == SAMBA_NO_INDEX || sums > registers)
+    return sambaStatusNote(
+        sambaStatusMake(
+            SAMBA_EXHAUSTED,
+            "it would have to hold %llu vectors of running sums, but a PCU of %s has %lld "
+            "registers",
+            (unsigned long long)sums, machine->name, (long long)machine->simd_registers),
+        "reduce fewer points side by side, or let the sums go through a PMU");
+  return sambaStatusNote(
+      sambaStatusMake(
+          SAMBA_EXHAUSTED,
+          "input %u: it would have to hold %llu vectors that are used again, with all that "
+          "the unit holds %llu, but a PCU of %s has %lld registers",
+          largest, (unsigned long long)most, (unsigned long long)all, machine->name,
+          (long long)machine->simd_registers),
+      "let the read pattern of a PMU send the operand again");
+}
+
+static SambaStatus checkStorage(const SambaMachine *machine, const SambaUnit *unit) {
+  if (unit->compute.program.systolic)
+    SAMBA_RETURN_IF_ERROR(checkArray(machine, unit));
+  return checkRegisters(machine, unit);
+}
+
 uint64_t sambaBufferBytes(const SambaMachine *machine, const SambaUnit *unit) {
   uint64_t slot = sambaSlotBytes(machine, unit->buffer.slot_elements, unit->inputs[0].dtype);
   uint64_t bytes;
@@ -99,6 +167,7 @@ static SambaStatus checkUnit(const SambaMachine *machine, const SambaUnit *unit)
   SAMBA_RETURN_IF_ERROR(checkLanes(machine, unit));
   if (unit->kind == SAMBA_UNIT_COMPUTE) {
     SAMBA_RETURN_IF_ERROR(checkCounters(machine, unit->compute.counter_count));
+    SAMBA_RETURN_IF_ERROR(checkStorage(machine, unit));
     return sambaStatusNote(checkProgram(machine, unit), "split the program over a chain of units");
   }
 

@@ -65,7 +65,7 @@ static SambaStatus checkMemoryUnit(const SambaSection *section, const SambaUnit 
   if (store && !formal->written)
     return sambaStatusMake(SAMBA_INVALID, "stores to symbol '%s', which is not marked as written",
                            formal->name);
-  SambaStatus status = sambaAccessCheck(unit, data, !store, formal->elements);
+  SambaStatus status = sambaAccessCheck(unit, data, formal->elements);
   if (status)
     return annotatePort(status, !store, 0);
   for (uint32_t i = data->access.has_index; i < unit->input_count && !store;
@@ -78,9 +78,8 @@ static SambaStatus checkMemoryUnit(const SambaSection *section, const SambaUnit 
   return NULL;
 }
 
-static SambaStatus checkBufferPort(const SambaUnit *unit, const SambaPort *port, bool output,
-                                   uint64_t slots) {
-  SAMBA_RETURN_IF_ERROR(sambaAccessCheck(unit, port, output, unit->buffer.slot_elements));
+static SambaStatus checkBufferPort(const SambaUnit *unit, const SambaPort *port, uint64_t slots) {
+  SAMBA_RETURN_IF_ERROR(sambaAccessCheck(unit, port, unit->buffer.slot_elements));
   if (port->dtype != unit->inputs[0].dtype)
     return sambaStatusMake(SAMBA_INVALID,
                            "element type %s, expected %s like input 0: the slots hold one type",
@@ -179,10 +178,10 @@ static SambaStatus checkBuffer(const SambaUnit *unit) {
         false, 0);
   uint64_t slots = sambaUnitFirings(unit);
   for (uint32_t i = 0; i < unit->input_count; ++i)
-    if ((status = checkBufferPort(unit, &unit->inputs[i], false, slots)))
+    if ((status = checkBufferPort(unit, &unit->inputs[i], slots)))
       return annotatePort(status, false, i);
   for (uint32_t i = 0; i < unit->output_count; ++i)
-    if ((status = checkBufferPort(unit, &unit->outputs[i], true, slots)))
+    if ((status = checkBufferPort(unit, &unit->outputs[i], slots)))
       return annotatePort(status, true, i);
   return checkInPlace(unit);
 }

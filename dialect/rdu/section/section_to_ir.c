@@ -70,8 +70,6 @@ static void addAccess(Entries *entries, const SambaAccess *access) {
 
   if (access->fill)
     addInteger(entries, "fill", (int64_t)access->fill);
-  if (access->replay != 1)
-    addInteger(entries, "replay", access->replay);
   if (access->has_index) {
     Entries index = {.context = entries->context};
     addInteger(&index, "counters", access->index_counters);

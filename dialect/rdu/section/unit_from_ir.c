@@ -126,7 +126,7 @@ static SambaStatus readGuards(Reader *reader, MlirAttribute list, uint32_t count
 static SambaStatus readAccess(Reader *reader, MlirAttribute dictionary, SambaPort *port,
                               int64_t *streams, int64_t *block) {
   const int64_t *slots = NULL, *loops = NULL, *tile = NULL;
-  int64_t slotCount = 0, loopCount = 0, tileCount = 0, strideCount = -1, fill = 0, replay = 1;
+  int64_t slotCount = 0, loopCount = 0, tileCount = 0, strideCount = -1, fill = 0;
   MlirAttribute guards = mlirAttributeGetNull();
   MlirAttribute index = mlirAttributeGetNull();
   SambaAccess *access = &port->access;
@@ -140,7 +140,6 @@ static SambaStatus readAccess(Reader *reader, MlirAttribute dictionary, SambaPor
                       LIST("strides", INT64_MIN, INT64_MAX, access->strides, strideCount),
                       NESTED("guards", keyArray, guards),
                       INTEGER("fill", INT64_MIN, INT64_MAX, fill),
-                      INTEGER("replay", 0, UINT32_MAX, replay),
                       NESTED("index", keyDictionary, index)};
   SAMBA_RETURN_IF_ERROR(readKeys(reader->arena, dictionary, keys, sizeof keys / sizeof *keys));
   if (slotCount && reader->unit->kind != SAMBA_UNIT_BUFFER)
@@ -168,7 +167,6 @@ static SambaStatus readAccess(Reader *reader, MlirAttribute dictionary, SambaPor
   access->slot_level = (uint32_t)slotCount;
   access->token_level = (uint32_t)(slotCount + loopCount);
   access->fill = (uint64_t)fill;
-  access->replay = (uint32_t)replay;
   if (!mlirAttributeIsNull(guards))
     SAMBA_RETURN_IF_ERROR(readGuards(reader, guards, access->counter_count, access));
   if (mlirAttributeIsNull(index))

@@ -43,7 +43,6 @@ static void assertSameAccess(const SambaAccess *a, const SambaAccess *b) {
   }
 
   assert_int_equal(a->fill, b->fill);
-  assert_int_equal(a->replay, b->replay);
   assert_int_equal(a->has_index, b->has_index);
   assert_int_equal(a->index_counters, b->index_counters);
   assert_int_equal(a->index_stride, b->index_stride);

@@ -72,7 +72,6 @@ static void samplesRoundTrip(void **state) {
   SambaSection *matmul = sampleMatmul(&arena);
   matmul->units[2].buffer.initial = 0x3f80;
   matmul->units[2].buffer.loop_carried = true;
-  matmul->units[2].outputs[0].access.replay = 3;
   matmul->units[2].outputs[0].access.fill = 0x7fc0; /* a NaN has no decimal text */
   matmul->units[4].compute.program.ops =
       LIST(&arena, SambaLaneOp, {SAMBA_LANE_MAC, SAMBA_DTYPE_F32, {0, 1, 0}, 0},

@@ -47,8 +47,7 @@ static SambaAccess makeAccess(TestSection *test, TestChain chain, uint32_t slot_
                        .trips = copyOf(test, chain.trips, chain.count * sizeof *chain.trips),
                        .strides = copyOf(test, chain.strides, chain.count * sizeof *chain.strides),
                        .slot_level = slot_level,
-                       .token_level = token_level,
-                       .replay = 1};
+                       .token_level = token_level};
 }
 
 static uint64_t tokenElements(TestChain chain, uint32_t token_level) {

@@ -37,7 +37,6 @@ static void sameAccess(const SambaAccess *a, const SambaAccess *b) {
   }
 
   SAME(a->fill, b->fill);
-  SAME(a->replay, b->replay);
   SAME(a->has_index, b->has_index);
   SAME(a->index_counters, b->index_counters);
   SAME(a->index_stride, b->index_stride);

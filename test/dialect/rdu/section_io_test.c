@@ -58,8 +58,7 @@ static void everyField(void **state) {
                                   .trips = rowTrips,
                                   .token_level = 1,
                                   .base = 3,
-                                  .strides = rowStrides,
-                                  .replay = 1}};
+                                  .strides = rowStrides}};
   SambaPort controlIn = {.dtype = SAMBA_DTYPE_F32, .stream_count = 1, .streams = s5, .block = 1};
   SambaPort indexIn = {
       .dtype = SAMBA_DTYPE_I64, .stream_count = 1, .streams = s0, .block = 1, .token_elements = 1};
@@ -76,7 +75,6 @@ static void everyField(void **state) {
                                   .guard_count = 2,
                                   .guards = guards,
                                   .fill = 0xff80,
-                                  .replay = 4,
                                   .has_index = true,
                                   .index_counters = 1,
                                   .index_stride = 64,
@@ -113,8 +111,7 @@ static void everyField(void **state) {
                                  .trips = slotTrips,
                                  .slot_level = 1,
                                  .token_level = 2,
-                                 .strides = slotStrides,
-                                 .replay = 1}};
+                                 .strides = slotStrides}};
   SambaPort slotOut = slotIn;
   SambaPort storeIn = {.dtype = SAMBA_DTYPE_BF16,
                        .stream_count = 1,
@@ -124,8 +121,7 @@ static void everyField(void **state) {
                        .access = {.counter_count = 2,
                                   .trips = outTrips,
                                   .token_level = 1,
-                                  .strides = outStrides,
-                                  .replay = 1}};
+                                  .strides = outStrides}};
   slotOut.streams = s4, slotOut.block = 1;
   SambaPort controlOut = {.dtype = SAMBA_DTYPE_F32, .stream_count = 1, .streams = s5, .block = 1};
   SambaLaneOp ops[] = {{.opcode = SAMBA_LANE_REDUCE_ADD, .type = SAMBA_DTYPE_F32, .operands = {0}},
@@ -271,7 +267,7 @@ static void oneOperation(SambaLaneOp op) {
     ins[i].compute.level = 1;
     ins[i].compute.strides = strides;
     made[i].access = (SambaAccess){
-        .counter_count = 2, .trips = trips, .token_level = 1, .strides = strides, .replay = 1};
+        .counter_count = 2, .trips = trips, .token_level = 1, .strides = strides};
     units[i] = (SambaUnit){.kind = SAMBA_UNIT_LOAD,
                            .name = "load",
                            .layer = "",

@@ -37,9 +37,7 @@ static void makeStreams(SambaEngine *engine) {
     state->producer = source->kind == SAMBA_UNIT_BUFFER
                           ? actor + source->input_count + stream->source.port
                           : actor;
-    uint64_t replay =
-        source->kind == SAMBA_UNIT_BUFFER && port->access.replay ? port->access.replay : 1;
-    uint64_t elements = sambaTimeMul(port->token_elements, replay);
+    uint64_t elements = port->token_elements;
     state->bytes = sambaTimeMul(elements, sambaDTypeBytes(port->dtype));
 
     /* A scalar link moves one element per cycle. */

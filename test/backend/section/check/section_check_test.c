@@ -83,13 +83,6 @@ static void addresses(void **state) {
   CASE(sampleMatmul, LOAD.access.strides = SET(INT64_MAX, 1, 0, 0, 0),
        "the addresses leave 64 bits");
   CASE(sampleMatmul, LOAD.access.fill = 0x10000, "fill 0x10000 does not fit in bf16");
-  CASE(sampleMatmul, LOAD.access.replay = 2,
-       "replay is 2, expected 1: only a buffer's reads replay");
-  CASE(sampleMatmul, BUFFER.outputs[0].access.replay = 0, "replay is 0, expected at least 1");
-  CASE(sampleMatmul,
-       (BUFFER.outputs[0].access.replay = UINT32_MAX,
-        BUFFER.outputs[0].access.trips = TRIPS(8, 256, 64)),
-       "replay is 4294967295 on a chain of 131072 steps: the product reaches 2^48, expected less");
   CASE(sampleGather, TABLE.access.guard_count = 65, "65 guards, expected at most 64");
   CASE(sampleGather,
        TABLE.access.guards =

@@ -10,26 +10,26 @@
 
 #include <cmocka.h>
 
-enum { N = 1024, ROWS = 32, COLUMNS = 32, TILE = N / ROWS, K_TILE = 128, K_STEPS = N / K_TILE };
+enum { N = 1024, ROWS = 32, COLUMNS = 32, TILE = N / ROWS, PASSES = TILE / 16 };
 enum { PANELS = 2, C_STORES = ROWS };
 
 /* One operand: 16 loads of two panels each (32 rows of the operand, k innermost), dealt out to a
- * PMU per panel, which streams every chunk twice, once for each pass over the other operand's
- * 16-wide halves. */
-static void makeOperand(TestSection *section, uint32_t symbol, const char *name,
+ * PMU per panel, which streams all of k for each pass: its halves of 16 rows step with the outer or
+ * the inner pass counter, and it sends each twice. */
+static void makeOperand(TestSection *section, uint32_t symbol, const char *name, bool outer,
                         uint32_t *buffers) {
   for (uint32_t l = 0; l < ROWS / PANELS; ++l) {
     uint32_t load =
-        testLoad(section, name, symbol,
-                 TEST_CHAIN(4, {K_STEPS, PANELS, TILE, K_TILE}, {K_TILE, TILE * N, N, 1}), 2);
+        testLoad(section, name, symbol, TEST_CHAIN(3, {PANELS, TILE, N}, {TILE * N, N, 1}), 1);
     section->section.units[load].outputs[0].access.base = (int64_t)l * PANELS * TILE * N;
     for (uint32_t p = 0; p < PANELS; ++p) {
-      uint32_t buffer = buffers[PANELS * l + p] = testBuffer(section, "panel", 2, TILE * K_TILE);
-      testWrite(section, buffer, SAMBA_DTYPE_BF16, TEST_CHAIN(2, {K_STEPS, TILE * K_TILE}, {0, 1}),
-                1, 1);
-      testRead(section, buffer, SAMBA_DTYPE_BF16, TEST_CHAIN(2, {K_STEPS, TILE * K_TILE}, {0, 1}),
-               1, 1);
-      section->section.units[buffer].outputs[0].access.replay = TILE / 16;
+      uint32_t buffer = buffers[PANELS * l + p] = testBuffer(section, "panel", 1, TILE * N);
+      section->section.units[buffer].buffer.banks_diagonal = true;
+      testWrite(section, buffer, SAMBA_DTYPE_BF16, TEST_CHAIN(1, {TILE * N}, {1}), 0, 0);
+      testRead(
+          section, buffer, SAMBA_DTYPE_BF16,
+          TEST_CHAIN(4, {PASSES, PASSES, N, 16}, {outer ? 16 * N : 0, outer ? 0 : 16 * N, 1, N}), 0,
+          2);
       testConnect(section, load, 0, buffer, 0);
     }
   }
@@ -42,11 +42,13 @@ static TestSection *makeMatmul(void) {
   uint32_t c = testSymbol(section, SAMBA_DTYPE_BF16, N * N, true);
   uint32_t a_buffers[ROWS], b_buffers[COLUMNS], a_streams[ROWS], b_streams[COLUMNS],
       stores[C_STORES];
-  makeOperand(section, a, "a", a_buffers);
-  makeOperand(section, b, "b", b_buffers);
+  makeOperand(section, a, "a", true, a_buffers);
+  makeOperand(section, b, "b", false, b_buffers);
 
   for (uint32_t s = 0; s < C_STORES; ++s) {
-    stores[s] = testStore(section, "c", c, TEST_CHAIN(3, {COLUMNS, TILE, TILE}, {TILE, N, 1}), 1);
+    stores[s] =
+        testStore(section, "c", c,
+                  TEST_CHAIN(5, {PASSES, PASSES, COLUMNS, 16, 16}, {16 * N, 16, TILE, N, 1}), 3);
     section->section.units[stores[s]].inputs[0].access.base = (int64_t)s * TILE * N;
   }
 
@@ -54,11 +56,11 @@ static TestSection *makeMatmul(void) {
                        {SAMBA_LANE_TO_BF16, SAMBA_DTYPE_F32, {2, 0, 0}, 0}};
   for (uint32_t i = 0; i < ROWS; ++i)
     for (uint32_t j = 0; j < COLUMNS; ++j) {
-      uint32_t pcu = testCompute(section, "pcu", 4, (uint32_t[]){K_STEPS, TILE, TILE, K_TILE}, 1);
-      testProgram(section, pcu, true, 1 | 8, 2, ops);
-      testInput(section, pcu, SAMBA_DTYPE_BF16, 1, TILE * K_TILE, (int64_t[]){0, K_TILE, 0, 1});
-      testInput(section, pcu, SAMBA_DTYPE_BF16, 1, TILE * K_TILE, (int64_t[]){0, 0, K_TILE, 1});
-      testOutput(section, pcu, SAMBA_DTYPE_BF16, 0, TILE * TILE, (int64_t[]){0, TILE, 1, 0}, 3);
+      uint32_t pcu = testCompute(section, "pcu", 5, (uint32_t[]){PASSES, PASSES, N, 16, 16}, 2);
+      testProgram(section, pcu, true, 4, 2, ops);
+      testInput(section, pcu, SAMBA_DTYPE_BF16, 2, 16 * N, (int64_t[]){0, 0, 16, 1, 0});
+      testInput(section, pcu, SAMBA_DTYPE_BF16, 2, 16 * N, (int64_t[]){0, 0, 16, 0, 1});
+      testOutput(section, pcu, SAMBA_DTYPE_BF16, 2, 256, (int64_t[]){0, 0, 0, 16, 1}, 3);
       if (j == 0)
         a_streams[i] = testConnect(section, a_buffers[i], 0, pcu, 0);
       else

@@ -48,8 +48,7 @@ SambaAccess builderAccess(uint32_t counters, uint32_t token_level, const uint32_
   return (SambaAccess){.counter_count = counters,
                        .trips = trips,
                        .token_level = token_level,
-                       .strides = strides,
-                       .replay = 1};
+                       .strides = strides};
 }
 
 static uint64_t accessElements(const SambaAccess *access) {

@@ -178,8 +178,12 @@ static void testReadPortsShareTheReadSide(void **state) {
   testFork(section, stream, testSink(section, "out", SAMBA_DTYPE_F32, 10, WORDS), 0);
   assert_int_equal(testCycles(&tiny, section), 10 * V + PMU + HOP);
 
-  /* Replaying costs bandwidth. */
-  section->section.units[in].outputs[0].access.replay = 3;
+  /* A repeat is a counter of the read pattern, and costs bandwidth. */
+  testSectionDestroy(section);
+  section = testSectionCreate();
+  in = testBuffer(section, "in", 1, WORDS);
+  testRead(section, in, SAMBA_DTYPE_F32, TEST_CHAIN(3, {10, 3, WORDS}, {0, 0, 1}), 1, 1);
+  testConnect(section, in, 0, testSink(section, "out", SAMBA_DTYPE_F32, 10, 3 * WORDS), 0);
   assert_int_equal(testCycles(&tiny, section), 30 * V + PMU + HOP);
   testSectionDestroy(section);
 }
