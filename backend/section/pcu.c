@@ -84,7 +84,7 @@ SambaPcuWalk sambaPcuWalkInput(const SambaUnit *unit, uint32_t input, bool late)
   uint64_t skipped = (late ? sambaPcuReduced(unit) : 0) | broadcastCounters(unit, input);
 
   for (uint32_t c = unit->compute.counter_count; c-- > port->level;) {
-    if (unit->compute.trips[c] == 1 || skipped >> c & 1)
+    if (unit->compute.trips[c] == 1 || (port->strides[c] == 0 && (skipped >> c & 1)))
       continue;
     if (port->strides[c] == 0) {
       if (walk.elements == 1)

@@ -257,6 +257,9 @@ static SambaStatus checkPortStrides(const SambaUnit *unit, const SambaPort *port
       return sambaStatusMake(SAMBA_INVALID,
                              "stride %lld on counter %u, expected 0 on the outer counters",
                              (long long)port->compute.strides[c], c);
+  if (port->compute.offset)
+    return sambaStatusMake(SAMBA_INVALID, "offset is %lld, expected 0: tokens begin at their start",
+                           (long long)port->compute.offset);
   return NULL;
 }
 
@@ -353,9 +356,6 @@ static SambaStatus checkWalk(const SambaUnit *unit, uint32_t index, bool late) {
     return sambaStatusMake(
         SAMBA_INVALID, "token_elements is %llu, but the counters use %llu elements of a token",
         (unsigned long long)port->token_elements, (unsigned long long)walk.elements);
-  if (port->compute.offset)
-    return sambaStatusMake(SAMBA_INVALID, "offset is %lld, expected 0: tokens begin at their start",
-                           (long long)port->compute.offset);
   return NULL;
 }
 

@@ -63,8 +63,8 @@ static void typesFollowTheOperations(void **state) {
 
 static void reductions(void **state) {
   (void)state;
-  CASE(sampleMatmul, C.compute.program.reduce_mask |= 64,
-       "reduce_mask 0x64 names a counter beyond the 6 of the chain");
+  CASE(sampleMatmul, C.compute.program.reduce_mask |= 256,
+       "reduce_mask 0x130 names a counter beyond the 8 of the chain");
   CASE(sampleGather, EVEN.compute.program.reduce_mask = 2,
        "reduce_mask is 0x2, but the program has no reduction");
   CASE(sampleMatmul, OPS(C, 2, MAC, {SAMBA_LANE_REDUCE_ADD, T(F32), {0, 0, 0}, 0}),
@@ -90,7 +90,7 @@ static void reductions(void **state) {
   CASE(sampleMatmul, OPS(C, 1, {SAMBA_LANE_MAC_ON, T(F32), {0, 1, 1}, 0}),
        "lane operation 0 (mac_on): starts at value 1, which changes over the reduced counters");
   CASE(sampleMatmul, C.compute.program.reduce_mask = 1 | 1 << 5,
-       "counter 0 is reduced, but a counter between it and token_level 3 is not: reduced outer "
+       "counter 0 is reduced, but a counter between it and token_level 5 is not: reduced outer "
        "counters must be the "
        "last ones before token_level");
   CASE(sampleMatmul,
@@ -114,12 +114,15 @@ static void heldInputsMayFollowReductions(void **state) {
   SambaArena arena = {0};
   SambaSection *s = sampleMatmul(&arena);
   C.compute.program.systolic = false;
-  C.inputs[1].compute.level = 2;
-  C.inputs[1].compute.strides = SET(0, 0, 0, 0, 1, 0);
+  C.inputs[1].compute.level = 4;
+  C.inputs[1].token_elements = 256;
+  C.inputs[1].compute.strides = SET(0, 0, 0, 0, 0, 0, 16, 1);
   OPS(C, 2, {SAMBA_LANE_REDUCE_ADD, T(F32), {0, 0, 0}, 0}, {SAMBA_LANE_ADD, T(F32), {2, 1, 0}, 0});
-  assertMessage(sambaSectionCheck(s),
-                "stream 3: unit 'bb' output 0 sends 8 tokens, unit 'ct' input 1 takes 4");
-  C.inputs[1].compute.level = 3;
+  assertMessage(
+      sambaSectionCheck(s),
+      "stream 3: unit 'bb' output 0 sends tokens of 1024 elements, unit 'ct' input 1 takes "
+      "tokens of 256");
+  C.inputs[1].compute.level = 5;
   assertMessage(sambaSectionCheck(s), "lane operation 1 (add): joins the result of a reduction");
   sambaArenaDestroy(&arena);
 }
@@ -128,37 +131,71 @@ static void ports(void **state) {
   (void)state;
   CASE(sampleMatmul, C.inputs[0].token_elements = 0,
        "input 0: token_elements is 0, expected at least 1: a compute unit has no control ports");
-  CASE(sampleMatmul, C.inputs[0].compute.level = 4,
-       "input 0: level is 4, expected at most token_level, which is 3");
-  CASE(sampleMatmul, C.inputs[0].compute.strides = SET(0, 0, 1, 64, 0, 1),
+  CASE(sampleMatmul, C.inputs[0].compute.level = 6,
+       "input 0: level is 6, expected at most token_level, which is 5");
+  CASE(sampleMatmul, C.inputs[0].compute.strides = SET(0, 0, 1, 0, 0, 16, 1, 0),
        "input 0: stride 1 on counter 2, expected 0 on the outer counters");
-  CASE(sampleMatmul, C.inputs[0].compute.strides = SET(0, 0, 0, INT64_MAX, 0, 1),
-       "input 0: the element indices leave 64 bits");
   CASE(sampleMatmul, C.inputs[0].compute.offset = 1,
-       "input 0: element indices 1 to 4096 leave the token of 4096 elements");
+       "input 0: offset is 1, expected 0: tokens begin at their start");
   CASE(sampleMatmul, C.outputs[0].compute.value = 4,
        "output 0: value 4 does not exist, the program has 4 values");
   CASE(sampleMatmul, C.outputs[0].dtype = T(I32),
        "output 0: writes i32 from value 3 of type f32, expected a value of type i32");
-  CASE(sampleMatmul, C.outputs[0].compute.level = 3,
-       "output 0: level is 3, expected 2: the value is complete when the reduced counters have "
+  CASE(sampleMatmul, C.outputs[0].compute.level = 5,
+       "output 0: level is 5, expected 4: the value is complete when the reduced counters have "
        "wrapped");
   CASE(sampleGather, EVEN.outputs[0].compute.level = 0,
        "output 0: level is 0, expected 1: the value depends on no reduction");
-  CASE(sampleMatmul, C.outputs[0].compute.strides = SET(0, 0, 0, 63, 0, 1),
+  CASE(sampleMatmul, C.outputs[0].compute.strides = SET(0, 0, 0, 0, 0, 1, 16, 1),
        "output 0: stride 1 on counter 5, expected 0: the counter is reduced");
-  CASE(sampleMatmul, C.outputs[0].compute.strides = SET(0, 0, 0, 64, 0, 0),
-       "output 0: stride 64 on counter 3: the strides must write each element of a token exactly "
-       "once");
-  CASE(sampleMatmul, (C.outputs[0].token_elements = 8192),
-       "output 0: the strides write 4096 of the 8192 elements of a token, expected each once");
+  CASE(sampleMatmul, C.outputs[0].compute.strides = SET(0, 0, 0, 0, 0, 0, 1, 16),
+       "output 0: stride 16 on counter 7, expected 1: a PCU sends the elements of a token in the "
+       "order in which it makes them\n  note: let the pattern of the PMU or address generator that "
+       "takes the token place them");
+  CASE(sampleMatmul, (C.outputs[0].token_elements = 512),
+       "output 0: token_elements is 512, but the counters make 256 elements");
+}
+
+/* The elements of an operand pass once, in the order of their use. */
+static void operandsPassInOrder(void **state) {
+  (void)state;
+  CASE(sampleMatmul, C.inputs[0].compute.strides = SET(0, 0, 0, 0, 0, 1, 64, 0),
+       "input 0: stride 64 on counter 6, expected 1 or 0: the unit would have to hold the whole "
+       "token of 1024 elements, but a PCU uses the elements of an operand in the order in which "
+       "they arrive\n  note: let the read pattern of a PMU send them in the order of their use");
+  CASE(sampleMatmul, C.inputs[0].compute.strides = SET(0, 0, 0, 0, 0, -16, 1, 0),
+       "input 0: stride -16 on counter 5, expected 16 or 0");
+  CASE(sampleMatmul, C.inputs[0].token_elements = 1023,
+       "input 0: token_elements is 1023, but the counters use 1024 elements of a token");
+  CASE(sampleMatmul, C.inputs[1].compute.strides = SET(0, 0, 0, 0, 0, 0, 0, 1),
+       "input 1: counter 5 uses 16 elements again, which the array would have to hold; it holds no "
+       "operands\n  note: let the read pattern of a PMU send them again");
+  CASE(sampleMatmul, (C.inputs[0].compute.level = 2),
+       "input 0: counter 2 uses 1024 elements again, which the array would have to hold");
+}
+
+/* A firing of the array is a pass: k outside, one side, the other side. */
+static void aFiringIsAPass(void **state) {
+  (void)state;
+  CASE(sampleMatmul,
+       (C.compute.trips = LIST(&arena, uint32_t, 2, 2, 4, 4, 2, 16, 16, 64),
+        C.inputs[0].compute.strides = SET(0, 0, 0, 0, 0, 64, 0, 1),
+        C.inputs[1].compute.strides = SET(0, 0, 0, 0, 0, 0, 64, 1),
+        C.compute.program.reduce_mask = 1 << 4 | 1 << 7),
+       "counter 7 of 64 steps stands where a pass of the array has none: a pass is its reduced "
+       "counters, then its rows and columns, one side after the other\n  note: let it step from "
+       "token "
+       "to token: further passes are further tokens");
+  CASE(sampleMatmul, C.compute.program.reduce_mask = 1 << 4,
+       "counter 5 of 64 steps stands where a pass of the array has none");
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(programs),   cmocka_unit_test(typesFollowTheOperations),
-      cmocka_unit_test(reductions), cmocka_unit_test(heldInputsMayFollowReductions),
-      cmocka_unit_test(ports),
+      cmocka_unit_test(programs),       cmocka_unit_test(typesFollowTheOperations),
+      cmocka_unit_test(reductions),     cmocka_unit_test(heldInputsMayFollowReductions),
+      cmocka_unit_test(ports),          cmocka_unit_test(operandsPassInOrder),
+      cmocka_unit_test(aFiringIsAPass),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -249,22 +249,22 @@ static void unitsMustFitTheMachine(void **state) {
   SambaMachine m = *sampleMachine();
 
   assert_null(sambaSectionCheckMachine(s, &m));
-  assert_int_equal(sambaBufferBytes(&m, &s->units[2]), 2 * 4096 * 2);
+  assert_int_equal(sambaBufferBytes(&m, &s->units[2]), 2 * 8192 * 2);
   assert_int_equal(sambaProgramStages(&s->units[4]),
                    0); /* a systolic mac and a conversion in the tail */
-  m.unit_counters = 5;
+  m.unit_counters = 7;
   assertMessage(sambaSectionCheckMachine(s, &m), "section 'matmul': unit 'ct' (compute): its "
-                                                 "chain needs 6 counters, but a unit of tiny has "
-                                                 "5\n  note: tile fewer dimensions, or join "
+                                                 "chain needs 8 counters, but a unit of tiny has "
+                                                 "7\n  note: tile fewer dimensions, or join "
                                                  "counters that walk the same way");
-  m.unit_counters = 4;
+  m.unit_counters = 3;
   assertMessage(sambaSectionCheckMachine(s, &m),
-                "unit 'at' (load): output 0: its chain needs 5 counters");
+                "unit 'at' (load): output 0: its chain needs 4 counters");
   m = *sampleMachine();
-  s->units[2].buffer.slot_count = 9;
+  s->units[2].buffer.slot_count = 5;
   assertMessage(
       sambaSectionCheckMachine(s, &m),
-      "unit 'ab' (buffer): needs 73728 bytes (9 slots of 4096 elements of bf16), but a PMU "
+      "unit 'ab' (buffer): needs 81920 bytes (5 slots of 8192 elements of bf16), but a PMU "
       "of tiny has 65536\n  note: use smaller tiles, fewer slots, or interleave over "
       "several buffers");
   s->units[2].layer = "fc1";
@@ -318,13 +318,59 @@ static void lanesMustFitTheMachine(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+/* What a PCU uses again must fit its registers, and a firing of the array its rows and columns. */
+static void unitsHoldNoMoreThanTheyHave(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaSection *s = sampleMatmul(&arena);
+  SambaMachine m = *sampleMachine();
+  m.systolic_columns = 8;
+  assertMessage(
+      sambaSectionCheckMachine(s, &m),
+      "unit 'ct' (compute): a firing has 16 rows and 16 columns, so it would have to hold "
+      "256 sums; the array of tiny has 16 x 8 and holds 256\n  note: make further passes "
+      "further tokens: counters before token_level");
+  m = *sampleMachine();
+
+  /* 512 values of f32 are 32 vectors. */
+  s = sampleGather(&arena);
+  SambaUnit *unit = &s->units[2];
+  unit->compute.counter_count = 3;
+  unit->compute.trips = LIST(&arena, uint32_t, 12, 4, 512);
+  unit->inputs[0].compute.strides = unit->inputs[1].compute.strides =
+      LIST(&arena, int64_t, 0, 512, 1);
+  assert_null(sambaSectionCheckMachine(s, &m));
+  unit->inputs[1].compute.strides = LIST(&arena, int64_t, 0, 0, 1);
+  assertMessage(
+      sambaSectionCheckMachine(s, &m),
+      "unit 'even' (compute): input 1: it would have to hold 32 vectors that are used "
+      "again, with all that the unit holds 32, but a PCU of tiny has 16 registers\n  note: "
+      "let the read pattern of a PMU send the operand again");
+  unit->inputs[1].compute.strides = unit->inputs[0].compute.strides;
+  unit->compute.program.reduce_mask = 2;
+  unit->compute.program.ops =
+      LIST(&arena, SambaLaneOp,
+           {.opcode = SAMBA_LANE_REDUCE_ADD, .type = SAMBA_DTYPE_F32, .operands = {0}});
+  assertMessage(sambaSectionCheckMachine(s, &m),
+                "it would have to hold 32 vectors of running sums, but a PCU of tiny has 16 "
+                "registers\n  note: reduce fewer points side by side, or let the sums go through a "
+                "PMU");
+  sambaArenaDestroy(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(streamsComeBack),          cmocka_unit_test(impossibleEntriesAreRefused),
-      cmocka_unit_test(flowsMustArrive),          cmocka_unit_test(loopsAndCollisionsAreRefused),
-      cmocka_unit_test(wiresJoinPorts),           cmocka_unit_test(wiresAreCounted),
-      cmocka_unit_test(misplacedUnitsAreRefused), cmocka_unit_test(banksMustFitTheMachine),
-      cmocka_unit_test(unitsMustFitTheMachine),   cmocka_unit_test(lanesMustFitTheMachine),
+      cmocka_unit_test(streamsComeBack),
+      cmocka_unit_test(impossibleEntriesAreRefused),
+      cmocka_unit_test(flowsMustArrive),
+      cmocka_unit_test(loopsAndCollisionsAreRefused),
+      cmocka_unit_test(wiresJoinPorts),
+      cmocka_unit_test(wiresAreCounted),
+      cmocka_unit_test(misplacedUnitsAreRefused),
+      cmocka_unit_test(banksMustFitTheMachine),
+      cmocka_unit_test(unitsMustFitTheMachine),
+      cmocka_unit_test(lanesMustFitTheMachine),
+      cmocka_unit_test(unitsHoldNoMoreThanTheyHave),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

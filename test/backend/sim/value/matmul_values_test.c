@@ -41,25 +41,30 @@ static void buildMatmul(Builder *builder, int64_t M, int64_t N, int64_t K, int64
   SambaAccess slot_b =
       builderAccess(2, 1, TRIPS(builder, im * in * ik, un * uk), STRIDES(builder, 0, 1));
 
-  slot_a.slot_level = slot_b.slot_level = 1;
+  /* The array takes a step of k after the other. */
+  SambaAccess steps_a =
+      builderAccess(3, 1, TRIPS(builder, im * in * ik, uk, um), STRIDES(builder, 0, 1, tk));
+  SambaAccess steps_b =
+      builderAccess(3, 1, TRIPS(builder, im * in * ik, uk, un),
+                    transposed ? STRIDES(builder, 0, 1, tk) : STRIDES(builder, 0, tn, 1));
+
+  slot_a.slot_level = slot_b.slot_level = steps_a.slot_level = steps_b.slot_level = 1;
   builderBufferWrite(builder, ba, slot_a);
-  builderBufferRead(builder, ba, slot_a);
+  builderBufferRead(builder, ba, steps_a);
   builderBufferWrite(builder, bb, slot_b);
-  builderBufferRead(builder, bb, slot_b);
-  uint32_t mm = builderCompute(builder, 6, 3, TRIPS(builder, im, in, ik, um, un, uk));
-  builderComputeInput(builder, mm, F, 3, (uint64_t)(tm * tk), STRIDES(builder, 0, 0, 0, tk, 0, 1));
-  builderComputeInput(builder, mm, F, 3, (uint64_t)(tn * tk),
-                      transposed ? STRIDES(builder, 0, 0, 0, 0, tk, 1)
-                                 : STRIDES(builder, 0, 0, 0, 0, 1, tn));
+  builderBufferRead(builder, bb, steps_b);
+  uint32_t mm = builderCompute(builder, 6, 3, TRIPS(builder, im, in, ik, uk, um, un));
+  builderComputeInput(builder, mm, F, 3, (uint64_t)(tm * tk), STRIDES(builder, 0, 0, 0, tm, 1, 0));
+  builderComputeInput(builder, mm, F, 3, (uint64_t)(tn * tk), STRIDES(builder, 0, 0, 0, tn, 0, 1));
   uint32_t value = builderOp(builder, mm, SAMBA_LANE_MAC, F, 0, 1, 0, 0);
   builder->section.units[mm].compute.program.systolic = true;
-  builder->section.units[mm].compute.program.reduce_mask = 1 << 2 | 1 << 5;
+  builder->section.units[mm].compute.program.reduce_mask = 1 << 2 | 1 << 3;
   if (relu) {
     uint32_t zero = builderOp(builder, mm, SAMBA_LANE_CONSTANT, F, 0, 0, 0, 0);
     value = builderOp(builder, mm, SAMBA_LANE_MAX, F, value, zero, 0, 0);
   }
 
-  builderComputeOutput(builder, mm, F, 2, (uint64_t)(tm * tn), STRIDES(builder, 0, 0, 0, tn, 1, 0),
+  builderComputeOutput(builder, mm, F, 2, (uint64_t)(tm * tn), STRIDES(builder, 0, 0, 0, 0, tn, 1),
                        value);
   uint32_t st = builderStore(
       builder, c,
