@@ -155,50 +155,82 @@ static SambaDType randomDType(void) {
 
 /* --- elementwise programs and reductions over random strides --- */
 
+/* The walk of a token in the order in which a unit uses it, over memory in another order: some of
+ * the unit's inner counters, the stride of each in memory, and in the token. */
+typedef struct Walk {
+  uint32_t trips[9], count; /* the first counter steps from token to token */
+  int64_t memory[9], token[8];
+  uint64_t size;
+} Walk;
+
+/* Counters of `unit` that are not in `left_out`, some more left out with chance `broadcast`. */
+static Walk randomWalk(const SambaUnit *unit, uint32_t tokens, uint64_t left_out, int broadcast) {
+  uint32_t first = unit->compute.token_level, count = unit->compute.counter_count;
+  Walk walk = {.trips = {tokens}, .count = 1, .size = 1};
+  uint32_t order[8], used = 0;
+
+  for (uint32_t c = first; c < count; ++c)
+    if (!(left_out >> c & 1) && !chance(broadcast))
+      order[used++] = c;
+  for (uint32_t i = 0; i < used; ++i)
+    walk.trips[walk.count++] = unit->compute.trips[order[i]];
+  for (uint32_t i = used; i-- > 0;) {
+    walk.token[order[i]] = (int64_t)walk.size;
+    walk.size *= unit->compute.trips[order[i]];
+  }
+
+  uint32_t place[8]; /* a random order in memory */
+  for (uint32_t i = 0; i < used; ++i)
+    place[i] = i;
+  for (uint32_t i = used; i-- > 1 && chance(40);) {
+    uint32_t j = (uint32_t)(lrand48() % (i + 1));
+    uint32_t swap = place[i];
+    place[i] = place[j], place[j] = swap;
+  }
+  walk.memory[0] = (int64_t)walk.size;
+  int64_t stride = 1;
+  for (uint32_t i = used; i-- > 0;) {
+    walk.memory[1 + place[i]] = stride;
+    stride *= walk.trips[1 + place[i]];
+  }
+  return walk;
+}
+
 /* One input over random broadcasts of the counters, straight from a load or through a buffer. */
 static void randomInput(Builder *builder, uint32_t unit, uint32_t level, uint64_t forbidden) {
   const SambaUnit *u = &builder->section.units[unit];
-  uint32_t inner = u->compute.counter_count - u->compute.token_level;
-  uint32_t order[8];
-  int64_t strides[8] = {0}, size = 1;
-
-  for (uint32_t i = 0; i < inner; ++i)
-    order[i] = u->compute.token_level + i;
-  for (uint32_t i = inner; i-- > 1 && chance(40);) { /* a random order of counters in memory */
-    uint32_t j = (uint32_t)(lrand48() % (i + 1));
-    uint32_t swap = order[i];
-    order[i] = order[j], order[j] = swap;
-  }
-
-  for (uint32_t i = inner; i-- > 0;) {
-    uint32_t c = order[i];
-    if (forbidden >> c & 1 || chance(25))
-      continue;
-    strides[c] = size;
-    size *= u->compute.trips[c];
-  }
-
-  uint64_t tokens = 1;
+  uint32_t tokens = 1;
   for (uint32_t c = 0; c < level; ++c)
     tokens *= u->compute.trips[c];
+  Walk walk = randomWalk(u, tokens, forbidden, 25);
+
   SambaDType dtype = randomDType();
-  uint32_t symbol = builderSymbol(builder, "x", dtype, (uint64_t)size * tokens + 3, false);
+  uint32_t symbol = builderSymbol(builder, "x", dtype, walk.size * tokens + 3, false);
   fillSymbol(builder, symbol, 0);
-  SambaAccess access = builderAccess(2, 1, TRIPS(builder, (uint32_t)tokens, (uint32_t)size),
-                                     STRIDES(builder, size, 1));
-  uint32_t load = builderLoad(builder, symbol, access);
-  uint32_t port = builderComputeInput(builder, unit, dtype, level, (uint64_t)size,
-                                      builderStrides(builder, u->compute.counter_count, strides));
+  uint32_t port =
+      builderComputeInput(builder, unit, dtype, level, walk.size,
+                          builderStrides(builder, u->compute.counter_count, walk.token));
+  const uint32_t *trips = builderTrips(builder, walk.count, walk.trips);
   if (chance(50)) {
+    uint32_t load = builderLoad(
+        builder, symbol,
+        builderAccess(walk.count, 1, trips, builderStrides(builder, walk.count, walk.memory)));
     builderStream(builder, load, 0, unit, port);
     return;
   }
 
-  uint32_t buffer = builderBuffer(builder, dtype, upTo(3), (uint64_t)size * 2);
-  SambaAccess write =
-      builderAccess(2, 1, TRIPS(builder, (uint32_t)tokens, (uint32_t)size), STRIDES(builder, 0, 2));
-  SambaAccess read = write;
-
+  /* The slots have a hole behind each element. */
+  uint32_t size = (uint32_t)walk.size;
+  uint32_t load = builderLoad(
+      builder, symbol,
+      builderAccess(2, 1, TRIPS(builder, tokens, size), STRIDES(builder, (int64_t)size, 1)));
+  uint32_t buffer = builderBuffer(builder, dtype, upTo(3), walk.size * 2);
+  SambaAccess write = builderAccess(2, 1, TRIPS(builder, tokens, size), STRIDES(builder, 0, 2));
+  walk.memory[0] = 0;
+  for (uint32_t i = 1; i < walk.count; ++i)
+    walk.memory[i] *= 2;
+  SambaAccess read =
+      builderAccess(walk.count, 1, trips, builderStrides(builder, walk.count, walk.memory));
   write.slot_level = read.slot_level = 1;
   builderBufferWrite(builder, buffer, write);
   builderBufferRead(builder, buffer, read);
@@ -206,22 +238,7 @@ static void randomInput(Builder *builder, uint32_t unit, uint32_t level, uint64_
   builderStream(builder, buffer, 0, unit, port);
 }
 
-static void storeOutput(Builder *builder, uint32_t unit, uint32_t port) {
-  const SambaPort *output = &builder->section.units[unit].outputs[port];
-  const SambaUnit *u = &builder->section.units[unit];
-  uint32_t tokens = 1;
-  for (uint32_t c = 0; c < output->compute.level; ++c)
-    tokens *= u->compute.trips[c];
-  uint32_t elements = (uint32_t)output->token_elements;
-  uint32_t symbol =
-      builderSymbol(builder, "o", output->dtype, (uint64_t)tokens * elements + 2, true);
-  uint32_t store = builderStore(
-      builder, symbol,
-      builderAccess(2, 1, TRIPS(builder, tokens, elements), STRIDES(builder, elements, 1)));
-  builderStream(builder, unit, port, store, 0);
-}
-
-/* An output over the counters that are not in `reduced`, in a random order. */
+/* An output over the counters that are not in `reduced`, stored in a random order. */
 static void randomOutput(Builder *builder, uint32_t unit, uint32_t level, uint64_t reduced,
                          uint32_t value, SambaDType type) {
   const SambaUnit *u = &builder->section.units[unit];
@@ -234,21 +251,20 @@ static void randomOutput(Builder *builder, uint32_t unit, uint32_t level, uint64
     dtype = reals[lrand48() % 4];
   else if (type == SAMBA_DTYPE_I32)
     dtype = whole[lrand48() % 4];
-  int64_t strides[8] = {0}, size = 1;
-  bool reversed = chance(25);
 
-  for (uint32_t i = 0; i < u->compute.counter_count - u->compute.token_level; ++i) {
-    uint32_t c = reversed ? u->compute.token_level + i : u->compute.counter_count - 1 - i;
-    if (reduced >> c & 1)
-      continue;
-    strides[c] = size;
-    size *= u->compute.trips[c];
-  }
-
+  uint32_t tokens = 1;
+  for (uint32_t c = 0; c < level; ++c)
+    tokens *= u->compute.trips[c];
+  Walk walk = randomWalk(u, tokens, reduced, 0);
   uint32_t port =
-      builderComputeOutput(builder, unit, dtype, level, (uint64_t)size,
-                           builderStrides(builder, u->compute.counter_count, strides), value);
-  storeOutput(builder, unit, port);
+      builderComputeOutput(builder, unit, dtype, level, walk.size,
+                           builderStrides(builder, u->compute.counter_count, walk.token), value);
+  uint32_t symbol = builderSymbol(builder, "o", dtype, walk.size * tokens + 2, true);
+  uint32_t store =
+      builderStore(builder, symbol,
+                   builderAccess(walk.count, 1, builderTrips(builder, walk.count, walk.trips),
+                                 builderStrides(builder, walk.count, walk.memory)));
+  builderStream(builder, unit, port, store, 0);
 }
 
 /* Reductions of values in the pool; `after` gets what they make. */
@@ -350,23 +366,24 @@ static void randomProgram(Builder *builder, bool reduce) {
 
 /* --- matrix products --- */
 
-/* The counters of a product inside a token in a random order: batch, m, n, kk. */
+/* The counters of a product inside a token: batch, m, n, kk in some order. */
 typedef struct Product {
   uint32_t order[4], sizes[4];
-  uint32_t tokens, size; /* of an operand: how many, elements of each */
+  uint32_t tokens; /* of an operand */
 } Product;
 
-/* An operand of a product, which a load brings token by token. */
+/* An operand of a product over some of its counters, which a load brings token by token. */
 static void addFactor(Builder *builder, uint32_t unit, const Product *product, SambaDType dtype,
-                      const char *name, const int64_t *strides) {
-  uint32_t size = product->size;
-  uint32_t symbol = builderSymbol(builder, name, dtype, (uint64_t)size * product->tokens, false);
+                      const char *name, uint64_t left_out) {
+  Walk walk = randomWalk(&builder->section.units[unit], product->tokens, left_out, 0);
+  uint32_t symbol = builderSymbol(builder, name, dtype, walk.size * product->tokens, false);
   fillSymbol(builder, symbol, 0);
-  uint32_t load = builderLoad(
-      builder, symbol,
-      builderAccess(2, 1, TRIPS(builder, product->tokens, size), STRIDES(builder, size, 1)));
-  uint32_t port =
-      builderComputeInput(builder, unit, dtype, 2, size, builderStrides(builder, 6, strides));
+  uint32_t load =
+      builderLoad(builder, symbol,
+                  builderAccess(walk.count, 1, builderTrips(builder, walk.count, walk.trips),
+                                builderStrides(builder, walk.count, walk.memory)));
+  uint32_t port = builderComputeInput(builder, unit, dtype, 2, walk.size,
+                                      builderStrides(builder, 6, walk.token));
   builderStream(builder, load, 0, unit, port);
 }
 
@@ -388,52 +405,48 @@ static uint32_t addBias(Builder *builder, uint32_t unit, const Product *product,
 }
 
 static void randomMatmul(Builder *builder) {
-  /* Counters: outer i, k; inner batch, m, n, kk in a random order. */
+  /* Counters: outer i, k; inner batch, m, n, kk: in a random order, or, on the array, steps of k
+   * with rows and columns inside. */
   uint32_t im = upTo(3);
   uint32_t ik = upTo(3);
-  Product product = {
-      .order = {0, 1, 2, 3},
-      .sizes = {upTo(3), upTo(chance(30) ? 40 : 10), upTo(chance(30) ? 40 : 10), upTo(12)},
-      .tokens = im * ik};
+  bool systolic = chance(80);
+  Product product = {.order = {0, 1, 2, 3},
+                     .sizes = {systolic ? 1 : upTo(3), upTo(chance(30) ? 40 : 10),
+                               upTo(chance(30) ? 40 : 10), upTo(12)},
+                     .tokens = im * ik};
   uint32_t *order = product.order, *sizes = product.sizes;
 
-  for (uint32_t i = 3; i > 0 && chance(70); --i) {
+  for (uint32_t i = 3; i > 0 && chance(70) && !systolic; --i) {
     uint32_t j = (uint32_t)(lrand48() % (i + 1));
     uint32_t swap = order[i];
     order[i] = order[j], order[j] = swap;
   }
+  if (systolic) {
+    bool columns_first = chance(50);
+    order[1] = 3;
+    order[2] = columns_first ? 2 : 1;
+    order[3] = columns_first ? 1 : 2;
+  }
 
   uint32_t trips[6] = {im, ik};
-  for (int i = 0; i < 4; ++i)
+  uint64_t bit[4];
+  for (int i = 0; i < 4; ++i) {
     trips[2 + i] = sizes[order[i]];
-  bool integer = chance(20), systolic = chance(80);
+    bit[order[i]] = UINT64_C(1) << (2 + i);
+  }
+  bool integer = chance(20);
   static const SambaDType reals[] = {SAMBA_DTYPE_F32, SAMBA_DTYPE_BF16};
   SambaDType dtype = integer ? SAMBA_DTYPE_I8 : reals[lrand48() % 2];
   uint32_t unit = builderCompute(builder, 6, 2, builderTrips(builder, 6, trips));
   SambaUnit *u = &builder->section.units[unit];
   u->compute.program.systolic = systolic;
   u->compute.program.lane_reduce = !systolic && chance(50);
-  u->compute.program.reduce_mask = 1 << 1;
-  for (int i = 0; i < 4; ++i)
-    if (order[i] == 3)
-      u->compute.program.reduce_mask |= UINT64_C(1) << (2 + i);
-  bool shared = chance(40), flip = chance(50);
+  u->compute.program.reduce_mask = 1 << 1 | bit[3];
 
-  for (int side = 0; side < 2; ++side) {
-    /* A: batch, m, k; B: (batch,) n, k; k innermost or outermost. */
-    int64_t strides[6] = {0}, size = 1;
-    uint32_t dims[3] = {3, side ? 2u : 1u, 0};
-    if (flip == (side == 1))
-      dims[0] = side ? 2 : 1, dims[1] = 3;
-    for (int d = 0; d < (side && shared ? 2 : 3); ++d)
-      for (int i = 0; i < 4; ++i)
-        if (order[i] == dims[d]) {
-          strides[2 + i] = size;
-          size *= sizes[dims[d]];
-        }
-    product.size = (uint32_t)size;
-    addFactor(builder, unit, &product, dtype, side ? "b" : "a", strides);
-  }
+  /* A: batch, m, k; B: (batch,) n, k. */
+  bool shared = chance(40);
+  addFactor(builder, unit, &product, dtype, "a", bit[2]);
+  addFactor(builder, unit, &product, dtype, "b", bit[1] | (shared ? bit[0] : 0));
 
   SambaDType type = integer ? SAMBA_DTYPE_I32 : F;
   bool tail = chance(60);
@@ -455,12 +468,12 @@ static SambaAccess windowAccess(Builder *builder, uint32_t size, uint32_t kernel
   int64_t s = stride;
   int64_t w = (int64_t)size * channels;
   int64_t c = channels;
-  SambaAccess window = builderAccess(6, 1, TRIPS(builder, rows, oy, out, kernel, kernel, channels),
-                                     STRIDES(builder, s * oy * w, s * w, s * c, w, c, 1));
+  SambaAccess window = builderAccess(6, 1, TRIPS(builder, rows, kernel, kernel, channels, oy, out),
+                                     STRIDES(builder, s * oy * w, w, c, 1, s * w, s * c));
   window.base = -(int64_t)pad * (w + c);
   SambaGuard *guards = SAMBA_ARENA_ARRAY(&builder->arena, SambaGuard, 2);
-  guards[0] = (SambaGuard){-(int64_t)pad, size, STRIDES(builder, s * oy, s, 0, 1, 0, 0)};
-  guards[1] = (SambaGuard){-(int64_t)pad, size, STRIDES(builder, 0, 0, s, 0, 1, 0)};
+  guards[0] = (SambaGuard){-(int64_t)pad, size, STRIDES(builder, s * oy, 1, 0, 0, s, 0)};
+  guards[1] = (SambaGuard){-(int64_t)pad, size, STRIDES(builder, 0, 0, 1, 0, 0, s)};
   if (pad || chance(30))
     window.guards = guards, window.guard_count = 2;
   return window;
@@ -498,22 +511,23 @@ static void randomWindow(Builder *builder) {
                     windowAccess(builder, size, kernel, stride, pad, channels, rows, oy, out));
   uint32_t flat = kernel * kernel * channels;
   uint32_t wload = builderLoad(
-      builder, weights, builderAccess(1, 0, TRIPS(builder, flat * outputs), STRIDES(builder, 1)));
+      builder, weights,
+      builderAccess(2, 1, TRIPS(builder, rows, flat * outputs), STRIDES(builder, 0, 1)));
   bool apart = chance(50); /* k as three counters, or one that spans the window's dimensions */
   uint32_t unit =
       apart ? builderCompute(builder, 7, 1,
-                             TRIPS(builder, rows, oy, out, outputs, kernel, kernel, channels))
-            : builderCompute(builder, 5, 1, TRIPS(builder, rows, oy, out, outputs, flat));
+                             TRIPS(builder, rows, kernel, kernel, channels, oy, out, outputs))
+            : builderCompute(builder, 5, 1, TRIPS(builder, rows, flat, oy, out, outputs));
   SambaUnit *u = &builder->section.units[unit];
   u->compute.program.systolic = systolic;
-  u->compute.program.reduce_mask = apart ? 7 << 4 : 1 << 4;
-  int64_t k = flat, n = outputs, c = channels;
-  builderComputeInput(builder, unit, dtype, 1, (uint64_t)oy * out * flat,
-                      apart ? STRIDES(builder, 0, out * k, k, 0, kernel * c, c, 1)
-                            : STRIDES(builder, 0, out * k, k, 0, 1));
-  builderComputeInput(builder, unit, dtype, 0, flat * outputs,
-                      apart ? STRIDES(builder, 0, 0, 0, 1, kernel * c * n, c * n, n)
-                            : STRIDES(builder, 0, 0, 0, 1, n));
+  u->compute.program.reduce_mask = apart ? 7 << 1 : 1 << 1;
+  int64_t n = outputs, c = channels, p = (int64_t)oy * out;
+  builderComputeInput(builder, unit, dtype, 1, (uint64_t)p * flat,
+                      apart ? STRIDES(builder, 0, kernel * c * p, c * p, p, out, 1, 0)
+                            : STRIDES(builder, 0, p, out, 1, 0));
+  builderComputeInput(builder, unit, dtype, 1, flat * outputs,
+                      apart ? STRIDES(builder, 0, kernel * c * n, c * n, n, 0, 0, 1)
+                            : STRIDES(builder, 0, n, 0, 0, 1));
   uint32_t value = builderOp(builder, unit, SAMBA_LANE_MAC, F, 0, 1, 0, 0);
   randomOutput(builder, unit, 1, u->compute.program.reduce_mask, value, F);
   builderStream(builder, load, 0, buffer, 0);
