@@ -3,6 +3,7 @@
 #include "backend/sim/timing/build/occupancy.h"
 
 #include "backend/section/access.h"
+#include "backend/section/pcu.h"
 #include "backend/section/width.h"
 
 #include <stdlib.h>
@@ -14,49 +15,6 @@ static uint64_t innerProduct(const SambaUnit *unit, uint32_t from) {
 
 static bool isReduced(const SambaUnit *unit, uint32_t counter) {
   return counter < 64 && (unit->compute.program.reduce_mask >> counter & 1);
-}
-
-static const SambaLaneOp *findMac(const SambaUnit *unit) {
-  for (uint32_t i = 0; i < unit->compute.program.op_count; ++i)
-    if (sambaLaneOpIsMac(unit->compute.program.ops[i].opcode))
-      return &unit->compute.program.ops[i];
-  return NULL;
-}
-
-typedef struct ArrayShape {
-  uint64_t rows, columns, batch, depth;
-  uint32_t operand_bytes;
-} ArrayShape;
-
-/* Counters on which only the first operand has a stride are rows, only the second columns, reduced
- * ones depth, others batch. */
-static bool arrayShape(const SambaUnit *unit, ArrayShape *out_shape) {
-  const SambaLaneOp *mac = unit->compute.program.systolic ? findMac(unit) : NULL;
-  if (!mac || mac->operands[0] >= unit->input_count || mac->operands[1] >= unit->input_count)
-    return false;
-  const SambaPort *a = &unit->inputs[mac->operands[0]];
-  const SambaPort *b = &unit->inputs[mac->operands[1]];
-
-  ArrayShape shape = {1, 1, 1, 1, 0};
-  for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c) {
-    uint64_t trips = unit->compute.trips[c];
-    bool in_a = a->compute.strides[c] != 0, in_b = b->compute.strides[c] != 0;
-    if (isReduced(unit, c))
-      shape.depth = sambaTimeMul(shape.depth, trips);
-    else if (in_a && !in_b)
-      shape.rows = sambaTimeMul(shape.rows, trips);
-    else if (in_b && !in_a)
-      shape.columns = sambaTimeMul(shape.columns, trips);
-    else
-      shape.batch = sambaTimeMul(shape.batch, trips);
-  }
-
-  uint32_t a_bytes = sambaDTypeBytes(a->dtype);
-  uint32_t b_bytes = sambaDTypeBytes(b->dtype);
-  shape.operand_bytes = a_bytes > b_bytes ? a_bytes : b_bytes;
-  *out_shape = shape;
-
-  return true;
 }
 
 /* What a program asks of stages and tail, before and after its reduction. */
@@ -200,30 +158,21 @@ static uint64_t systolicRate(const SambaMachine *machine, uint32_t operand_bytes
   return operand_bytes > 2 ? f32 : 1;
 }
 
-static void setSystolicLaw(SambaActor *actor, const SambaMachine *machine,
-                           const ArrayShape *shape) {
-  uint64_t rows = (uint64_t)machine->systolic_rows;
-  uint64_t passes = sambaTimeMul(
-      sambaTimeMul(sambaTimeCeilDiv(shape->rows, rows),
-                   sambaTimeCeilDiv(shape->columns, (uint64_t)machine->systolic_columns)),
-      shape->batch);
-  uint64_t pass =
-      sambaTimeMul(sambaTimeMax(shape->depth, rows), systolicRate(machine, shape->operand_bytes));
+/* One firing is one pass: a step of k per cycle, and at least as long as the rows of the next
+ * pass take to enter. */
+static void setSystolicLaw(SambaActor *actor, const SambaMachine *machine, const SambaUnit *unit) {
+  const SambaLaneOp *mac = &unit->compute.program.ops[sambaPcuMac(unit)];
+  uint32_t a = sambaDTypeBytes(unit->inputs[mac->operands[0]].dtype);
+  uint32_t b = sambaDTypeBytes(unit->inputs[mac->operands[1]].dtype);
+  uint64_t steps = sambaTimeMax(sambaPcuPass(unit).depth, (uint64_t)machine->systolic_rows);
+
+  actor->work = sambaTimeMul(steps, systolicRate(machine, a > b ? a : b));
   if (!machine->systolic_shadow)
-    pass += (uint64_t)machine->systolic_drain_cycles;
-  actor->work = sambaTimeMul(passes, pass);
-
-  /* Sums that go on over several firings and do not fit the accumulators are written to a PMU and
-   * read back. */
-  uint64_t sums = sambaTimeMul(sambaTimeMul(shape->rows, shape->columns), shape->batch);
-  if (actor->wrap_period > 1 && sums > (uint64_t)machine->systolic_accumulators)
-    actor->work = sambaTimeMax(
-        actor->work, sambaTimeCeilDiv(sambaTimeMul(sums, 4), (uint64_t)machine->vector_bytes));
-
+    actor->work += (uint64_t)machine->systolic_drain_cycles;
   actor->latency = (uint64_t)machine->systolic_drain_cycles;
   for (uint32_t o = 0; o < actor->output_count; ++o) {
     actor->outputs[o].first_numerator = 1;
-    actor->outputs[o].first_denominator = passes;
+    actor->outputs[o].first_denominator = 1;
   }
 }
 
@@ -269,9 +218,8 @@ static void setComputeLaw(SambaActor *actor, const SambaMachine *machine,
     after = vectorsOf(unit, simdLanes(machine, unit, &cost), false);
   }
 
-  ArrayShape shape;
-  if (arrayShape(unit, &shape))
-    setSystolicLaw(actor, machine, &shape);
+  if (unit->compute.program.systolic)
+    setSystolicLaw(actor, machine, unit);
   else
     setSimdLaw(actor, machine, section, &cost);
 

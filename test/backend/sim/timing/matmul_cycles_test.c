@@ -22,7 +22,9 @@ static void makeOperand(TestSection *section, uint32_t symbol, const char *name,
     uint32_t load = testLoad(section, name, symbol, TEST_CHAIN(2, {TILE, N}, {N, 1}), 0);
     section->section.units[load].outputs[0].access.base = (int64_t)p * TILE * N;
     uint32_t buffer = buffers[p] = testBuffer(section, "panel", 1, TILE * N);
-    section->section.units[buffer].buffer.banks_diagonal = true;
+    section->section.units[buffer].buffer.banking = SAMBA_BANKING_DIAGONAL;
+    section->section.units[buffer].buffer.row_words = N / 2;
+    section->section.units[buffer].buffer.skew = 1;
     testWrite(section, buffer, SAMBA_DTYPE_BF16, TEST_CHAIN(1, {TILE * N}, {1}), 0, 0);
     testRead(section, buffer, SAMBA_DTYPE_BF16,
              TEST_CHAIN(4, {PASSES, PASSES, N, 16}, {outer ? 16 * N : 0, outer ? 0 : 16 * N, 1, N}),
