@@ -95,7 +95,7 @@ static void addOperand(SambaCodegen *codegen, SambaGroupPlan *plan, uint32_t i, 
   uint32_t position;
 
   if (direct)
-    sambaTileNestBox(nest, i, group->dim_count, &box);
+    sambaTileNestBox(nest, i, level, &box);
   else
     sambaTileNestSlotBox(nest, i, &box);
   int64_t slots =
@@ -163,7 +163,7 @@ static void collect(SambaCodegen *codegen, AgUses *uses, int64_t *total) {
     if (codegen->graph->tensors[group->output.tensor].role != SAMBA_TENSOR_RESULT)
       continue;
     *total += group->output.index_operand != SAMBA_NO_INDEX; /* loads the indices */
-    double bytes = (double)sambaTileNestOutputElements(nest) * (double)sambaTileNestResults(nest) *
+    double bytes = (double)sambaTileNestTileElements(nest) * (double)sambaTileNestResults(nest) *
                    nest->copies *
                    sambaDTypeBytes(codegen->graph->tensors[group->output.tensor].dtype);
     AgUse use = {.ranges = &plan->stores,
@@ -331,7 +331,7 @@ static double workCycles(const SambaCodegen *codegen) {
   for (uint32_t g = 0; g < codegen->groups.count; ++g) {
     const SambaTileNest *nest = &codegen->plans[g].nest;
     most = fmax(most, sambaTileNestFiringCycles(nest) *
-                          (double)sambaTileNestTrips(nest, nest->group->dim_count));
+                          (double)sambaTileNestTrips(nest, sambaTileNestLoops(nest)));
   }
   return most;
 }

@@ -59,7 +59,7 @@ SambaStatus sambaCodegenSharedArgument(SambaCodegen *codegen, uint32_t tensor) {
   if (trips > 1)
     write.steps[write.count++].trips = (uint32_t)trips;
   write.slot_level = write.token_level = write.count;
-  sambaWalkBox(&write, &slice, NULL);
+  sambaWalkBox(&write, &slice);
   for (uint32_t b = 0; b < codegen->replicas * plan->buffers; ++b)
     sambaSetPort(&sambaAssemblyUnit(&codegen->assembly, plan->first_buffer + b)->inputs[0], &write,
                  type->dtype, sambaWalkAccess(&write, &layout, NULL, 0, codegen->arena));
@@ -84,7 +84,7 @@ SambaStatus sambaCodegenSharedArgument(SambaCodegen *codegen, uint32_t tensor) {
     walk.axis_start[axis] = first * trips * tile;
     walk.slot_level = 0;
     walk.token_level = walk.count;
-    sambaWalkBox(&walk, &slice, NULL);
+    sambaWalkBox(&walk, &slice);
     uint32_t load = sambaCodegenAddLoad(
         codegen, tensor, sambaArenaFormat(codegen->arena, "%s.load%u", prefix, number), layer, 0,
         &walk, 0);

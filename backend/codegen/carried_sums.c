@@ -4,12 +4,17 @@
 #include "backend/codegen/codegen_internal.h"
 #include "backend/group/tile_sums.h"
 
-/* A buffer of `slots` tiles. */
+/* Output tokens of one copy in a round. */
+static int64_t resultsOf(const SambaTileNest *nest) {
+  return sambaTileNestResults(nest) * sambaTileNestPasses(nest);
+}
+
+/* A buffer of `slots` passes. */
 static SambaStatus addSums(SambaCodegen *codegen, const SambaGroupPlan *plan, int64_t slots,
                            uint32_t number, uint32_t *out_unit) {
   const SambaTileNest *nest = &plan->nest;
-  int64_t elements = sambaTileNestOutputElements(nest);
-  int64_t rounds = sambaTileNestTrips(nest, nest->group->dim_count) / sambaTileNestResults(nest);
+  int64_t elements = sambaTileNestPassElements(nest);
+  int64_t rounds = sambaTileNestTrips(nest, sambaTileNestLoops(nest)) / resultsOf(nest);
   const char *name = sambaArenaFormat(codegen->arena, "%s.sums%u", plan->prefix, number);
   SAMBA_RETURN_IF_ERROR(
       sambaCheckBufferBytes(codegen, name, (uint64_t)elements, SAMBA_DTYPE_F32, (uint32_t)slots));
@@ -58,8 +63,7 @@ static SambaStatus addShared(SambaCodegen *codegen, uint32_t g, const uint32_t *
     uint32_t first = number * sums->copies;
     uint32_t copies = all - first < sums->copies ? all - first : sums->copies;
     uint32_t buffer;
-    SAMBA_RETURN_IF_ERROR(
-        addSums(codegen, plan, sambaTileNestResults(&plan->nest) * copies, number, &buffer));
+    SAMBA_RETURN_IF_ERROR(addSums(codegen, plan, resultsOf(&plan->nest) * copies, number, &buffer));
     for (uint32_t copy = first; copy < first + copies; ++copy)
       connectSums(codegen, computes[copy], buffer, 1);
   }
@@ -71,7 +75,7 @@ static SambaStatus addRuns(SambaCodegen *codegen, uint32_t g, const uint32_t *co
                            const SambaTileSums *sums) {
   const SambaGroupPlan *plan = &codegen->plans[g];
   uint32_t all = sums->runs * plan->nest.copies;
-  int64_t tiles = sambaTileNestResults(&plan->nest) / sums->runs; /* of a run */
+  int64_t tiles = resultsOf(&plan->nest) / sums->runs; /* of a run */
   for (uint32_t number = 0; number < sums->buffers; ++number) {
     uint32_t first = number * sums->each;
     uint32_t runs = all - first < sums->each ? all - first : sums->each;
@@ -93,7 +97,7 @@ SambaStatus sambaCodegenAddSums(SambaCodegen *codegen, uint32_t g, const uint32_
         "the sums of %s need %lld bytes for each copy, more than the PMUs that "
         "one PCU of %s reaches have",
         codegen->graph->stages[nest->group->anchor].name,
-        (long long)(4 * sambaTileNestOutputElements(nest) * sambaTileNestResults(nest)),
+        (long long)(4 * sambaTileNestTileElements(nest) * sambaTileNestResults(nest)),
         codegen->machine->name);
 
   return sums.runs ? addRuns(codegen, g, computes, &sums) : addShared(codegen, g, computes, &sums);

@@ -71,8 +71,8 @@ SambaStatus sambaCodegenAddSums(SambaCodegen *codegen, uint32_t group, const uin
 /* --- indexed_tensors.c --- */
 
 /* The load of an indexed operand in one replica, and what brings its indices. */
-void sambaCodegenAddIndexedSource(SambaCodegen *codegen, uint32_t group, uint32_t operand,
-                                  uint32_t replica, const SambaEndpoints *consumers);
+SambaStatus sambaCodegenAddIndexedSource(SambaCodegen *codegen, uint32_t group, uint32_t operand,
+                                         uint32_t replica, const SambaEndpoints *consumers);
 /* The load of an indexed store's indices, and the access that they complete. */
 void sambaCodegenAddStoreIndices(SambaCodegen *codegen, uint32_t group, const SambaCopyRange *range,
                                  uint32_t store);
@@ -120,7 +120,7 @@ int64_t sambaPipelineTrips(const SambaCodegen *codegen);
 SambaStatus sambaCheckBufferBytes(const SambaCodegen *codegen, const char *name, uint64_t elements,
                                   SambaDType dtype, uint32_t slots);
 void sambaSetPort(SambaPort *port, const SambaWalk *walk, SambaDType dtype, SambaAccess access);
-/* Notes whether a read port walks a slot across its rows: such a buffer has its banks on the
+/* Notes whether a port walks a slot across its rows: such a buffer has its banks on the
  * diagonal. */
 void sambaMarkDiagonal(SambaUnit *unit, const SambaPort *port);
 /* A tensor's dims: what guards of its reads compare with. */
@@ -141,15 +141,6 @@ void sambaWalkClearAddresses(SambaWalk *walk, uint32_t count);
 int64_t sambaStagingRowBytes(const SambaMachine *machine);
 
 /* --- compute_units.c --- */
-
-/* The dimensions of an indexed operand's tokens, those of the index first; returns their number. */
-uint32_t sambaIndexedDims(const SambaTileNest *nest, uint32_t operand, uint32_t *out_dims,
-                          uint32_t *out_index_count);
-/* Elements of the result in memory that a step along a dimension passes. */
-int64_t sambaOutputStride(const SambaTileNest *nest, uint32_t dim);
-/* The dimensions of an output token, slowest in memory first; returns their number (only those with
- * several points). */
-uint32_t sambaOutputDims(const SambaTileNest *nest, uint32_t *out_dims);
 
 /* Adds the COMPUTE unit of one copy. copy: its index along each dimension. Port i of the unit is
  * the i-th operand that the program reads; the one output is the group's. */

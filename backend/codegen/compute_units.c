@@ -6,166 +6,77 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tile loops with several trips at positions [0, to): the counters in front of a token. */
+/* Loops with several trips at positions [0, to): the counters in front of a token. */
 static uint32_t countLoops(const SambaTileNest *nest, uint32_t to) {
   uint32_t count = 0;
   for (uint32_t position = 0; position < to; ++position)
-    count += nest->trips[nest->dim_at[position]] > 1;
+    count += sambaTileNestLoop(nest, position).trips > 1;
   return count;
-}
-
-uint32_t sambaIndexedDims(const SambaTileNest *nest, uint32_t operand, uint32_t *out_dims,
-                          uint32_t *out_index_count) {
-  const SambaGroup *group = nest->group;
-  uint32_t index = group->operands[operand].map.index_operand;
-  uint32_t count = 0;
-
-  if (group->copy) { /* what the load makes is what the output takes */
-    uint32_t all = sambaOutputDims(nest, out_dims);
-    while (count < all && sambaGroupDepends(group, index, out_dims[count]))
-      ++count;
-    *out_index_count = count;
-    return all;
-  }
-
-  for (uint32_t dim = 0; dim < group->dim_count; ++dim)
-    if (nest->tile[dim] > 1 && sambaGroupDepends(group, index, dim))
-      out_dims[count++] = dim;
-  *out_index_count = count;
-  for (uint32_t dim = 0; dim < group->dim_count; ++dim)
-    if (nest->tile[dim] > 1 && !sambaGroupDepends(group, index, dim) &&
-        sambaGroupDepends(group, operand, dim))
-      out_dims[count++] = dim;
-  return count;
-}
-
-int64_t sambaOutputStride(const SambaTileNest *nest, uint32_t dim) {
-  const SambaStageOperand *map = &nest->group->output;
-  const SambaStageTensor *tensor = &nest->graph->tensors[map->tensor];
-  int64_t stride = 1, own = 0;
-
-  for (uint32_t axis = tensor->rank; axis-- > 0; stride *= tensor->dims[axis])
-    own += map->axes[axis].coefficients[dim] * stride;
-  return own < 0 ? -own : own;
-}
-
-uint32_t sambaOutputDims(const SambaTileNest *nest, uint32_t *out_dims) {
-  const SambaGroup *group = nest->group;
-  int64_t key[SAMBA_MAX_STAGE_DIMS];
-
-  /* A copied gather and a scatter go index by index: the dimensions of the indices are the outer
-   * ones. */
-  uint32_t index = group->output.index_operand;
-  if (index == SAMBA_NO_INDEX && group->copy)
-    index = group->operands[group->result].map.index_operand;
-  uint32_t count = 0;
-
-  for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
-    if (nest->tile[dim] == 1)
-      continue;
-    key[dim] = sambaOutputStride(nest, dim);
-    if (index != SAMBA_NO_INDEX && sambaGroupDepends(group, index, dim))
-      key[dim] += (int64_t)1 << 56;
-    uint32_t at = count++;
-    for (; at && key[out_dims[at - 1]] < key[dim]; --at)
-      out_dims[at] = out_dims[at - 1];
-    out_dims[at] = dim;
-  }
-
-  return count;
-}
-
-/* The layout of the tokens that an operand brings to the PCUs of its group: the stride of each
- * in-tile dimension. */
-typedef struct TokenLayout {
-  uint64_t elements;
-  int64_t offset;
-  int64_t stride[SAMBA_MAX_STAGE_DIMS];
-} TokenLayout;
-
-static void makeTokenLayout(const SambaTileNest *nest, uint32_t operand, TokenLayout *out_layout) {
-  const SambaGroup *group = nest->group;
-  const SambaStageOperand *map = &group->operands[operand].map;
-
-  memset(out_layout, 0, sizeof *out_layout);
-  out_layout->elements = 1;
-  if (map->index_operand != SAMBA_NO_INDEX) {
-    uint32_t dims[SAMBA_MAX_STAGE_DIMS];
-    uint32_t index_count;
-    uint32_t count = sambaIndexedDims(nest, operand, dims, &index_count);
-    while (count-- > 0) {
-      out_layout->stride[dims[count]] = (int64_t)out_layout->elements;
-      out_layout->elements *= (uint64_t)nest->tile[dims[count]];
-    }
-    return;
-  }
-
-  SambaTileBox token;
-  uint32_t axes[SAMBA_MAX_RANK];
-  sambaTileNestBox(nest, operand, group->dim_count, &token);
-  sambaTileNestTokenOrder(nest, operand, &token, axes);
-
-  for (uint32_t i = token.rank; i-- > 0;) {
-    uint32_t axis = axes[i];
-    for (uint32_t dim = 0; dim < group->dim_count; ++dim)
-      if (nest->tile[dim] > 1)
-        out_layout->stride[dim] +=
-            map->axes[axis].coefficients[dim] / token.step[axis] * (int64_t)out_layout->elements;
-    out_layout->offset -= token.low[axis] / token.step[axis] * (int64_t)out_layout->elements;
-    out_layout->elements *= (uint64_t)token.size[axis];
-  }
 }
 
 /* The chain of a COMPUTE unit while it is built: each counter runs one dimension. */
+enum { maxCounters = 3 * SAMBA_MAX_STAGE_DIMS };
 typedef struct Chain {
   uint32_t count, token_level;
-  uint32_t dim[2 * SAMBA_MAX_STAGE_DIMS];
-  uint32_t trips[2 * SAMBA_MAX_STAGE_DIMS];
-  bool kept[2 * SAMBA_MAX_STAGE_DIMS]; /* the program names it: not merged */
-  /* Of each dimension: its counter over tiles and over points; SAMBA_NO_INDEX: none. */
-  uint32_t loop_counter[SAMBA_MAX_STAGE_DIMS], point_counter[SAMBA_MAX_STAGE_DIMS];
+  uint32_t dim[maxCounters];
+  uint32_t trips[maxCounters];
+  bool kept[maxCounters]; /* the program names it: not merged */
+  /* Of each dimension: its counters over tiles, passes and points; SAMBA_NO_INDEX: none. */
+  uint32_t loop_counter[SAMBA_MAX_STAGE_DIMS], pass_counter[SAMBA_MAX_STAGE_DIMS];
+  uint32_t point_counter[SAMBA_MAX_STAGE_DIMS];
 } Chain;
+
+/* Appends a counter of a dimension; a dimension has at most one of each kind. */
+static void addCounter(const SambaGroup *group, uint32_t dim, int64_t trips, uint32_t *counter_of,
+                       Chain *chain) {
+  if (trips == 1)
+    return;
+  counter_of[dim] = chain->count;
+  chain->dim[chain->count] = dim;
+  chain->kept[chain->count] = group->counted >> dim & 1;
+  chain->trips[chain->count++] = (uint32_t)trips;
+}
 
 static void makeChain(const SambaTileNest *nest, Chain *out_chain) {
   const SambaGroup *group = nest->group;
+  const uint32_t passes = sambaTileNestPassesAt(nest);
   memset(out_chain, 0, sizeof *out_chain);
   sambaClearIndices(out_chain->loop_counter, SAMBA_MAX_STAGE_DIMS);
+  sambaClearIndices(out_chain->pass_counter, SAMBA_MAX_STAGE_DIMS);
   sambaClearIndices(out_chain->point_counter, SAMBA_MAX_STAGE_DIMS);
 
-  for (uint32_t position = 0; position < group->dim_count; ++position) {
-    uint32_t dim = nest->dim_at[position];
-    if (nest->trips[dim] == 1)
-      continue;
-    out_chain->loop_counter[dim] = out_chain->count;
-    out_chain->dim[out_chain->count] = dim;
-    out_chain->trips[out_chain->count++] = (uint32_t)nest->trips[dim];
+  for (uint32_t position = 0; position < sambaTileNestLoops(nest); ++position) {
+    SambaTileLoop loop = sambaTileNestLoop(nest, position);
+    bool of_pass = position >= passes && position < passes + group->dim_count;
+    addCounter(group, loop.dim, loop.trips,
+               of_pass ? out_chain->pass_counter : out_chain->loop_counter, out_chain);
   }
 
   out_chain->token_level = out_chain->count;
-  for (uint32_t i = 0; i < group->dim_count; ++i) {
-    uint32_t dim = nest->inner[i];
-    if (nest->tile[dim] == 1)
-      continue;
-    out_chain->point_counter[dim] = out_chain->count;
-    out_chain->dim[out_chain->count] = dim;
-    out_chain->trips[out_chain->count++] = (uint32_t)nest->tile[dim];
-  }
-
-  for (uint32_t i = 0; i < group->op_count; ++i)
-    if (group->ops[i].opcode == SAMBA_LANE_COUNTER) {
-      uint32_t dim = (uint32_t)group->ops[i].immediate;
-      if (out_chain->loop_counter[dim] != SAMBA_NO_INDEX)
-        out_chain->kept[out_chain->loop_counter[dim]] = true;
-      if (out_chain->point_counter[dim] != SAMBA_NO_INDEX)
-        out_chain->kept[out_chain->point_counter[dim]] = true;
-    }
+  for (uint32_t i = 0; i < group->dim_count; ++i)
+    addCounter(group, nest->inner[i], nest->pass[nest->inner[i]], out_chain->point_counter,
+               out_chain);
 }
 
-/* Merges in-tile counter c into c + 1 where every port walks them as one; strides are rows of
+/* The stride of each inner counter within a token that has the points of `streamed` dimensions one
+ * after the other; returns the token's elements. */
+static uint64_t denseStrides(const Chain *chain, uint32_t streamed, uint32_t ports, uint32_t port,
+                             int64_t *strides) {
+  uint64_t elements = 1;
+  for (uint32_t c = chain->count; c-- > chain->token_level;) {
+    if (!(streamed >> chain->dim[c] & 1))
+      continue;
+    strides[c * ports + port] = (int64_t)elements;
+    elements *= chain->trips[c];
+  }
+  return elements;
+}
+
+/* Merges inner counter c into c + 1 where every port walks them as one; strides are rows of
  * `ports` entries per counter. */
 static void mergeCounters(const SambaGroup *group, Chain *chain, int64_t *strides, uint32_t ports) {
   uint32_t used = chain->token_level;
-  uint32_t renumber[2 * SAMBA_MAX_STAGE_DIMS];
+  uint32_t renumber[maxCounters];
 
   for (uint32_t c = 0; c < chain->count; ++c) {
     renumber[c] = c;
@@ -223,20 +134,23 @@ static uint32_t addTerm(Program *program, uint8_t type, uint32_t sum, uint16_t t
   return sum == SAMBA_NO_INDEX ? term : emit(program, SAMBA_LANE_ADD, type, (uint16_t)sum, term, 0);
 }
 
-/* The index along a dimension: first + loop counter * tile + point counter, as the op's type
- * (exact: below 2^24 for f32). */
+/* The index along a dimension: first + loop counter * tile + pass counter * pass + point counter,
+ * as the op's type (exact: below 2^24 for f32). */
 static uint16_t emitIndex(Program *program, const Chain *chain, const SambaTileNest *nest,
                           uint32_t dim, uint32_t copy, uint8_t type) {
   int64_t first = copy * nest->copy_step[dim];
-  uint32_t loop = chain->loop_counter[dim];
+  const uint32_t counters[] = {chain->loop_counter[dim], chain->pass_counter[dim]};
+  const int64_t steps[] = {nest->loop_step[dim], nest->pass[dim]};
   uint32_t point = chain->point_counter[dim];
   uint32_t sum = SAMBA_NO_INDEX;
 
-  if (loop != SAMBA_NO_INDEX) {
-    sum = emit(program, SAMBA_LANE_COUNTER, type, 0, 0, loop);
-    if (nest->loop_step[dim] > 1)
-      sum = emit(program, SAMBA_LANE_MUL, type, (uint16_t)sum,
-                 emitNumber(program, type, nest->loop_step[dim]), 0);
+  for (int i = 0; i < 2; ++i) {
+    if (counters[i] == SAMBA_NO_INDEX)
+      continue;
+    uint16_t term = emit(program, SAMBA_LANE_COUNTER, type, 0, 0, counters[i]);
+    if (steps[i] > 1)
+      term = emit(program, SAMBA_LANE_MUL, type, term, emitNumber(program, type, steps[i]), 0);
+    sum = addTerm(program, type, sum, term);
   }
 
   if (point != SAMBA_NO_INDEX)
@@ -256,7 +170,7 @@ static uint32_t makeProgram(SambaArena *arena, const SambaTileNest *nest, const 
 
   for (uint32_t i = 0; i < group->op_count; ++i)
     counters += group->ops[i].opcode == SAMBA_LANE_COUNTER;
-  Program program = {SAMBA_ARENA_ARRAY(arena, SambaLaneOp, group->op_count + 6 * counters), ports,
+  Program program = {SAMBA_ARENA_ARRAY(arena, SambaLaneOp, group->op_count + 10 * counters), ports,
                      0};
   uint16_t *value_of =
       sambaAllocateZeroed(group->operand_count + group->op_count, sizeof *value_of);
@@ -291,19 +205,6 @@ static uint32_t makeProgram(SambaArena *arena, const SambaTileNest *nest, const 
   return result;
 }
 
-/* The layout of the tokens that leave. */
-static void makeOutputLayout(const SambaTileNest *nest, TokenLayout *out_layout) {
-  uint32_t dims[SAMBA_MAX_STAGE_DIMS];
-  uint32_t dim_count = sambaOutputDims(nest, dims);
-  memset(out_layout, 0, sizeof *out_layout);
-  out_layout->elements = 1;
-
-  while (dim_count-- > 0) {
-    out_layout->stride[dims[dim_count]] = (int64_t)out_layout->elements;
-    out_layout->elements *= (uint64_t)nest->tile[dims[dim_count]];
-  }
-}
-
 /* The counters over which the program's reductions run, those before `first` left out. */
 static uint64_t reduceMask(const SambaGroup *group, const Chain *chain, uint32_t first) {
   bool reduces = false;
@@ -321,7 +222,7 @@ static void setSumPorts(const SambaTileNest *nest, uint32_t sums, SambaUnit *uni
   SambaPort *start = &unit->inputs[unit->input_count - 1];
   SambaPort *next = &unit->outputs[1];
   start->dtype = next->dtype = SAMBA_DTYPE_F32;
-  start->compute.level = next->compute.level = countLoops(nest, nest->group->dim_count);
+  start->compute.level = next->compute.level = countLoops(nest, sambaTileNestLoops(nest));
   *next = (SambaPort){.dtype = next->dtype,
                       .token_elements = unit->outputs[0].token_elements,
                       .compute = unit->outputs[0].compute};
@@ -340,19 +241,19 @@ uint32_t sambaCodegenCompute(SambaAssembly *assembly, const SambaTileNest *nest,
   Chain chain;
   makeChain(nest, &chain);
 
-  /* Strides of all ports, the output last, a row per counter. What sums start at is laid out like
+  /* Strides of all ports, the output last, a row per counter. What sums start at has the order of
    * the output. */
-  TokenLayout layouts[SAMBA_MAX_GROUP_OPERANDS + 2];
+  const uint32_t start = ports;
+  ports += carries;
+  uint64_t elements[SAMBA_MAX_GROUP_OPERANDS + 2];
+  uint32_t made = (1u << group->parallel_count) - 1; /* dimensions of the output's tokens */
+  int64_t *strides = sambaAllocateZeroed((size_t)(chain.count + 1) * (ports + 1), sizeof *strides);
   for (uint32_t i = 0; i < group->operand_count; ++i)
     if (group->operands[i].value)
-      makeTokenLayout(nest, i, &layouts[port_of[i]]);
-  if (carries)
-    makeOutputLayout(nest, &layouts[ports++]);
-  makeOutputLayout(nest, &layouts[ports]);
-  int64_t *strides = sambaAllocateZeroed((size_t)(chain.count + 1) * (ports + 1), sizeof *strides);
-  for (uint32_t c = chain.token_level; c < chain.count; ++c)
-    for (uint32_t p = 0; p <= ports; ++p)
-      strides[c * (ports + 1) + p] = layouts[p].stride[chain.dim[c]];
+      elements[port_of[i]] =
+          denseStrides(&chain, nest->streamed[i], ports + 1, port_of[i], strides);
+  for (uint32_t p = start; p <= ports; ++p)
+    elements[p] = denseStrides(&chain, made, ports + 1, p, strides);
   mergeCounters(group, &chain, strides, ports + 1);
 
   uint32_t index =
@@ -373,8 +274,7 @@ uint32_t sambaCodegenCompute(SambaAssembly *assembly, const SambaTileNest *nest,
     for (uint32_t c = 0; c < chain.count; ++c)
       own[c] = strides[c * (ports + 1) + p];
     port->compute.strides = own;
-    port->compute.offset = layouts[p].offset;
-    port->token_elements = layouts[p].elements;
+    port->token_elements = elements[p];
   }
 
   for (uint32_t i = 0; i < group->operand_count; ++i)

@@ -17,13 +17,20 @@ static void raggedBounds(const SambaTileNest *nest, bool slice, SambaBounds *out
       out_bounds->dim[dim] = nest->group->extents[dim];
 }
 
+/* The elements of an output token as its PCU makes them. */
+static void walkPass(const SambaTileNest *nest, const SambaStageOperand *map, SambaWalk *walk) {
+  uint32_t dims[SAMBA_MAX_STAGE_DIMS];
+  uint32_t count = sambaTileNestOutputDims(nest, dims);
+  walk->token_level = walk->count;
+  for (uint32_t i = 0; i < count; ++i)
+    sambaWalkPoints(walk, nest, map, dims[i]);
+}
+
 /* The walk that writes a group's output tokens into the buffers of one replica: the pipeline loop
  * steps slots. */
 static void sliceWalk(const SambaCodegen *codegen, const SambaTileNest *nest,
                       const SambaCopyRange *range, SambaWalk *walk) {
   const SambaStageOperand *map = &nest->group->output;
-  uint32_t dims[SAMBA_MAX_STAGE_DIMS];
-  uint32_t count = sambaOutputDims(nest, dims);
   uint32_t first = nest->pipeline_dim != SAMBA_NO_INDEX;
 
   sambaWalkStart(walk, nest, map, range);
@@ -35,11 +42,9 @@ static void sliceWalk(const SambaCodegen *codegen, const SambaTileNest *nest,
     walk->axis_start[codegen->tensors[map->tensor].pipeline_axis] = 0;
   }
 
-  sambaWalkLoops(walk, nest, map, first, nest->group->parallel_count);
+  sambaWalkLoops(walk, nest, map, first, sambaTileNestOutputLevel(nest));
   sambaWalkCopies(walk, nest, map, range);
-  walk->token_level = walk->count;
-  for (uint32_t i = 0; i < count; ++i)
-    sambaWalkPoints(walk, nest, map, dims[i]);
+  walkPass(nest, map, walk);
 }
 
 static SambaStatus addBufferSinks(SambaCodegen *codegen, uint32_t g) {
@@ -73,8 +78,10 @@ static SambaStatus addBufferSinks(SambaCodegen *codegen, uint32_t g) {
     sliceWalk(codegen, nest, &range, &walk);
     for (uint32_t b = 0; b < target->buffers; ++b) {
       uint32_t unit = target->first_buffer + replica * target->buffers + b;
-      sambaSetPort(&sambaAssemblyUnit(&codegen->assembly, unit)->inputs[port], &walk, type->dtype,
+      SambaUnit *buffer = sambaAssemblyUnit(&codegen->assembly, unit);
+      sambaSetPort(&buffer->inputs[port], &walk, type->dtype,
                    sambaWalkAccess(&walk, &layout, &bounds, 0, codegen->arena));
+      sambaMarkDiagonal(buffer, &buffer->inputs[port]);
       uint32_t copy[SAMBA_MAX_STAGE_DIMS];
       memcpy(copy, range.first, sizeof copy);
       do
@@ -130,27 +137,37 @@ static uint32_t stagedDim(const SambaCodegen *codegen, const SambaTileNest *nest
   return *out_row_bytes < sambaStagingRowBytes(nest->machine) ? last : SAMBA_NO_INDEX;
 }
 
-/* The dimensions of a token as sambaOutputDims gives them, with staged_dim at its place even where
- * its tile is one point. */
-static uint32_t stagedDims(const SambaTileNest *nest, uint32_t staged_dim, uint32_t *out_dims) {
-  uint32_t count = sambaOutputDims(nest, out_dims);
-  if (staged_dim == SAMBA_NO_INDEX || nest->tile[staged_dim] > 1)
-    return count;
-
-  uint32_t at = count;
-  for (; at && sambaOutputStride(nest, out_dims[at - 1]) < sambaOutputStride(nest, staged_dim);
-       --at)
-    out_dims[at] = out_dims[at - 1];
-  out_dims[at] = staged_dim;
-  return count + 1;
+/* Elements of the result that a pass makes one after the other as they lie in memory. */
+static int64_t passRow(const SambaTileNest *nest) {
+  uint32_t dims[SAMBA_MAX_STAGE_DIMS];
+  int64_t row = 1;
+  for (uint32_t i = sambaTileNestOutputDims(nest, dims); i-- > 0;) {
+    if (nest->group->output_stride[dims[i]] != row)
+      break;
+    row *= nest->pass[dims[i]];
+  }
+  return row;
 }
 
-/* The points of one token, and of the whole range when staged_dim's copies belong to it. */
-static void walkOutputPoints(const SambaTileNest *nest, const SambaStageOperand *map,
-                             uint32_t staged_dim, const SambaCopyRange *range, SambaWalk *walk) {
-  uint32_t dims[SAMBA_MAX_STAGE_DIMS];
-  uint32_t count = stagedDims(nest, staged_dim, dims);
+/* The dimensions of a tile in the order of the result's memory, with staged_dim at its place even
+ * where its tile is one point. */
+static uint32_t tileDims(const SambaTileNest *nest, uint32_t staged_dim, uint32_t *out_dims) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < nest->group->parallel_count; ++i) {
+    uint32_t dim = nest->group->output_order[i];
+    if (nest->tile[dim] > 1 || dim == staged_dim)
+      out_dims[count++] = dim;
+  }
+  return count;
+}
 
+/* The points of a tile, and of the whole range when staged_dim's copies belong to it. */
+static void walkStagedTile(const SambaTileNest *nest, const SambaStageOperand *map,
+                           uint32_t staged_dim, const SambaCopyRange *range, SambaWalk *walk) {
+  uint32_t dims[SAMBA_MAX_STAGE_DIMS];
+  uint32_t count = tileDims(nest, staged_dim, dims);
+
+  walk->token_level = walk->count;
   for (uint32_t i = 0; i < count; ++i) {
     if (dims[i] == staged_dim) {
       SambaCopyRange only = *range;
@@ -159,16 +176,17 @@ static void walkOutputPoints(const SambaTileNest *nest, const SambaStageOperand 
           only.count[dim] = 1;
       sambaWalkCopies(walk, nest, map, &only);
     }
-    sambaWalkPoints(walk, nest, map, dims[i]);
+    sambaWalkTile(walk, nest, map, dims[i]);
   }
 }
 
-/* The slot of a staging buffer as a tensor of one axis: the element stride of each dimension, with
- * the copies along staged_dim outside of its tile. Returns how many elements it has. */
-static int64_t mapStagingSlot(const SambaTileNest *nest, uint32_t staged_dim, int64_t copies,
-                              SambaStageOperand *map) {
+/* A tile of the copies along staged_dim in a staging buffer as a tensor of one axis: the element
+ * stride of each dimension, with the copies outside of the tile along staged_dim. Returns how many
+ * elements it has. */
+static int64_t mapStagedTile(const SambaTileNest *nest, uint32_t staged_dim, int64_t copies,
+                             SambaStageOperand *map) {
   uint32_t dims[SAMBA_MAX_STAGE_DIMS];
-  uint32_t count = stagedDims(nest, staged_dim, dims);
+  uint32_t count = tileDims(nest, staged_dim, dims);
   int64_t stride = 1;
 
   for (uint32_t i = count; i-- > 0;) {
@@ -178,45 +196,91 @@ static int64_t mapStagingSlot(const SambaTileNest *nest, uint32_t staged_dim, in
   return stride;
 }
 
-/* A staging buffer: takes the tokens of the range's copies in turn, hands on one token with rows
- * across staged_dim. Other copies are slots of their own. */
+/* How a range's results are staged. */
+typedef struct Staging {
+  bool used;
+  uint32_t dim;   /* the dimension whose copies make rows together; SAMBA_NO_INDEX: none */
+  uint32_t parts; /* equal parts of its copies, a staging buffer each */
+  bool apart;     /* buffers of their own for each of the other copies, else they share them */
+} Staging;
+
+/* Copies of the range beside those that make rows together. */
+static SambaCopyRange otherCopies(const SambaCopyRange *range, uint32_t staged_dim) {
+  SambaCopyRange others = *range;
+  if (staged_dim != SAMBA_NO_INDEX)
+    others.count[staged_dim] = 1;
+  return others;
+}
+
+/* Slots of a staging buffer: one per tile. Where a tile is one pass, each of the other copies has
+ * slots of its own; else their passes come by turns, and they share a slot. */
+static bool sharesSlots(const SambaTileNest *nest) { return sambaTileNestPasses(nest) > 1; }
+
+/* Elements of a slot of a staging buffer that takes the tokens of a range. */
+static int64_t stagedElements(const SambaTileNest *nest, uint32_t staged_dim,
+                              const SambaCopyRange *range) {
+  uint32_t copies = sambaCopyRangeSize(range, nest->group->dim_count);
+  if (!sharesSlots(nest))
+    copies = staged_dim == SAMBA_NO_INDEX ? 1 : range->count[staged_dim];
+  return sambaTileNestTileElements(nest) * copies;
+}
+
+/* Lets a walk over a staging slot step the other copies, each with `elements`. */
+static void walkOthers(const SambaCopyRange *others, int64_t elements, SambaWalk *walk) {
+  int64_t step = elements;
+  for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim)
+    step *= others->count[dim];
+  for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim) {
+    step /= others->count[dim];
+    if (others->count[dim] == 1)
+      continue;
+    walk->steps[walk->count] = (SambaWalkStep){.trips = others->count[dim]};
+    walk->steps[walk->count++].axis[0] = step;
+  }
+}
+
+/* A staging buffer: takes the tokens of the range's copies in turn, hands on tiles with rows across
+ * staged_dim. */
 static SambaStatus addStage(SambaCodegen *codegen, const SambaGroupPlan *plan, uint32_t staged_dim,
                             const SambaCopyRange *range, uint32_t number, uint32_t *out_unit) {
   const SambaTileNest *nest = &plan->nest;
   const SambaGroup *group = nest->group;
   SambaDType dtype = codegen->graph->tensors[group->output.tensor].dtype;
   SambaStageOperand map = {.tensor = group->output.tensor, .index_operand = SAMBA_NO_INDEX};
-  int64_t size = mapStagingSlot(nest, staged_dim, range->count[staged_dim], &map);
-
-  /* Both ports step the slots; one writes the points of a copy, the other reads all in a row. */
-  uint32_t dims[SAMBA_MAX_STAGE_DIMS];
-  uint32_t count = sambaOutputDims(nest, dims);
-  SambaWalk write, read;
-  memset(&write, 0, sizeof write);
-  SambaCopyRange others = *range;
+  int64_t row = mapStagedTile(nest, staged_dim,
+                              staged_dim == SAMBA_NO_INDEX ? 1 : range->count[staged_dim], &map);
+  int64_t size = stagedElements(nest, staged_dim, range);
+  const SambaCopyRange others = otherCopies(range, staged_dim);
   SambaCopyRange staged = *range;
   for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim)
-    *(dim == staged_dim ? &others.count[dim] : &staged.count[dim]) = 1;
-  sambaWalkLoops(&write, nest, &map, 0, sambaTileNestOutputLevel(nest));
-  sambaWalkCopies(&write, nest, &map, &others);
+    if (dim != staged_dim)
+      staged.count[dim] = 1;
+
+  /* Both ports step the slots; one writes the points of a copy, the other reads all in a row. */
+  const uint32_t passes = sambaTileNestPassesAt(nest);
+  SambaWalk write, read;
+  memset(&write, 0, sizeof write);
+  sambaWalkLoops(&write, nest, &map, 0, passes);
+  if (!sharesSlots(nest))
+    sambaWalkCopies(&write, nest, &map, &others);
   sambaWalkClearAddresses(&write, write.count);
   write.slot_level = write.count;
   read = write;
+  sambaWalkLoops(&write, nest, &map, passes, sambaTileNestOutputLevel(nest));
+  if (sharesSlots(nest)) {
+    walkOthers(&others, row, &write);
+    walkOthers(&others, row, &read);
+  }
   sambaWalkCopies(&write, nest, &map, &staged);
-  write.token_level = write.count;
-  for (uint32_t i = 0; i < count; ++i)
-    sambaWalkPoints(&write, nest, &map, dims[i]);
+  walkPass(nest, &map, &write);
   read.token_level = read.count;
-  if (size > 1) {
-    read.steps[read.count] = (SambaWalkStep){.trips = (uint32_t)size};
+  if (row > 1) {
+    read.steps[read.count] = (SambaWalkStep){.trips = (uint32_t)row};
     read.steps[read.count++].axis[0] = 1;
   }
 
   SambaTokenLayout layout = sambaLayoutRowMajor(1, &size);
-  uint32_t depth = sambaTileNestTrips(nest, sambaTileNestOutputLevel(nest)) > 1 ||
-                           sambaCopyRangeSize(&others, group->dim_count) > 1
-                       ? 2
-                       : 1;
+  uint32_t depth = read.slot_level ? 2 : 1;
   const char *name = sambaArenaFormat(codegen->arena, "%s.out.stage%u", plan->prefix, number);
 
   SAMBA_RETURN_IF_ERROR(sambaCheckBufferBytes(codegen, name, (uint64_t)size, dtype, depth));
@@ -229,6 +293,7 @@ static SambaStatus addStage(SambaCodegen *codegen, const SambaGroupPlan *plan, u
                sambaWalkAccess(&write, &layout, NULL, 0, codegen->arena));
   sambaSetPort(&unit->outputs[0], &read, dtype,
                sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
+  sambaMarkDiagonal(unit, &unit->inputs[0]);
 
   return NULL;
 }
@@ -242,39 +307,66 @@ static void addSinksOf(SambaGroupPlan *plan, const SambaCopyRange *range, uint32
   while (sambaCopyNext(&plan->nest, range, copy));
 }
 
-/* How a range's staging is cut. */
-typedef struct Staging {
-  uint32_t dim;   /* the staged dimension; SAMBA_NO_INDEX: no staging */
-  uint32_t parts; /* equal parts of its copies, a staging buffer each */
-  bool apart;     /* buffers of their own for each of the other copies, else they take turns in the
-                     slots */
-} Staging;
+/* Whether the staging buffers of a cut hold two slots. */
+static bool stagesFit(const SambaCodegen *codegen, const SambaTileNest *nest,
+                      const SambaCopyRange *range, const Staging *staging) {
+  SambaCopyRange own = *range;
+  for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim) {
+    if (dim == staging->dim)
+      own.count[dim] /= staging->parts;
+    else if (staging->apart)
+      own.count[dim] = 1;
+  }
+  SambaDType dtype = codegen->graph->tensors[nest->group->output.tensor].dtype;
+  return 2 * stagedElements(nest, staging->dim, &own) * sambaDTypeBytes(dtype) <=
+         codegen->machine->pmu_bytes;
+}
 
-/* No port merges more than flows_per_lane streams, and rows longer than needed only make the last
- * ones wait. */
-static Staging stagingOf(const SambaCodegen *codegen, const SambaTileNest *nest,
-                         const SambaCopyRange *range) {
-  int64_t row;
-  Staging staging = {stagedDim(codegen, nest, range, &row), 0, false};
-  if (staging.dim == SAMBA_NO_INDEX)
-    return staging;
+/* Cuts the copies that make rows together: no port merges more than flows_per_lane streams, and
+ * rows longer than needed only make the last ones wait. False when no cut will do. */
+static bool cutStages(const SambaCodegen *codegen, const SambaTileNest *nest,
+                      const SambaCopyRange *range, int64_t row, Staging *staging) {
   uint64_t flows = (uint64_t)codegen->machine->flows_per_lane;
-  uint64_t copies = range->count[staging.dim];
+  uint64_t copies = staging->dim == SAMBA_NO_INDEX ? 1 : range->count[staging->dim];
   uint64_t others = sambaCopyRangeSize(range, nest->group->dim_count) / copies;
-  staging.apart = others * copies > flows;
+  bool found = false;
 
   for (uint32_t parts = 1; parts <= copies; ++parts) {
+    Staging cut = {true, staging->dim, parts, staging->apart};
     uint64_t merged = copies / parts;
-    if (copies % parts || merged > flows || (staging.apart && others * parts > flows))
+    if (copies % parts || merged > flows || (cut.apart && others * parts > flows) ||
+        !stagesFit(codegen, nest, range, &cut))
       continue;
-    if (staging.parts && row * (int64_t)merged < 2 * sambaStagingRowBytes(codegen->machine))
+    if (found && row * (int64_t)merged < 2 * sambaStagingRowBytes(codegen->machine))
       break;
-    staging.parts = parts;
+    *staging = cut;
+    found = true;
   }
+  return found;
+}
 
-  if (!staging.parts)
-    staging.dim = SAMBA_NO_INDEX;
-  return staging;
+/* Results are staged where copies side by side make longer rows, or all passes of a tile. */
+static Staging stagingOf(const SambaCodegen *codegen, const SambaTileNest *nest,
+                         const SambaCopyRange *range) {
+  const SambaStageTensor *type = &codegen->graph->tensors[nest->group->output.tensor];
+  int64_t row = 0, row_elements;
+  const Staging none = {false, SAMBA_NO_INDEX, 0, false};
+  Staging staging = {true, stagedDim(codegen, nest, range, &row), 0, false};
+  if (type->rank == 0 || nest->group->output.index_operand != SAMBA_NO_INDEX)
+    return none;
+
+  rowAxis(nest, &row_elements);
+  int64_t own = passRow(nest) * sambaDTypeBytes(type->dtype);
+  row = row_elements * sambaDTypeBytes(type->dtype);
+  if (staging.dim == SAMBA_NO_INDEX &&
+      (own >= sambaStagingRowBytes(codegen->machine) || own >= row))
+    return none;
+  uint64_t copies = sambaCopyRangeSize(range, nest->group->dim_count);
+  staging.apart = copies > (uint64_t)codegen->machine->flows_per_lane;
+  if (cutStages(codegen, nest, range, row, &staging))
+    return staging;
+  staging.apart = true;
+  return cutStages(codegen, nest, range, row, &staging) ? staging : none;
 }
 
 bool sambaStoresFit(const SambaCodegen *codegen, const SambaTileNest *nest, uint32_t count) {
@@ -284,7 +376,7 @@ bool sambaStoresFit(const SambaCodegen *codegen, const SambaTileNest *nest, uint
   for (uint32_t r = 0; r < made && fit; ++r)
     fit = sambaCopyRangeSize(&ranges[r], nest->group->dim_count) <=
               (uint64_t)codegen->machine->flows_per_lane ||
-          stagingOf(codegen, nest, &ranges[r]).dim != SAMBA_NO_INDEX;
+          stagingOf(codegen, nest, &ranges[r]).used;
   free(ranges);
   return fit;
 }
@@ -294,17 +386,33 @@ typedef struct StoredCopies {
   SambaCopyRange tokens, part;
 } StoredCopies;
 
+/* Whether the places of an indexed store change with a step of its walk. */
+static bool stepsIndex(const SambaTileNest *nest, uint32_t index, const SambaWalkStep *step) {
+  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
+    if (step->dim[dim] && sambaGroupDepends(nest->group, index, dim))
+      return true;
+  return false;
+}
+
 /* The walk of a store over the result in memory. */
 static void walkStore(const SambaTileNest *nest, const Staging *staging,
                       const SambaCopyRange *range, const StoredCopies *copies, uint32_t rank,
                       SambaWalk *walk) {
-  const SambaGroup *group = nest->group;
-  const SambaStageOperand *map = &group->output;
+  const SambaStageOperand *map = &nest->group->output;
   uint32_t dim = staging->dim;
 
   sambaWalkStart(walk, nest, map, range);
-  sambaWalkLoops(walk, nest, map, 0, sambaTileNestOutputLevel(nest));
+  sambaWalkLoops(walk, nest, map, 0,
+                 staging->used ? sambaTileNestPassesAt(nest) : sambaTileNestOutputLevel(nest));
   sambaWalkCopies(walk, nest, map, &copies->tokens);
+  if (!staging->used) {
+    walkPass(nest, map, walk);
+    for (uint32_t i = walk->token_level; map->index_operand != SAMBA_NO_INDEX && i < walk->count;
+         ++i)
+      walk->steps[i].fixed = stepsIndex(nest, map->index_operand, &walk->steps[i]);
+    return;
+  }
+
   if (staging->parts > 1) { /* the parts take turns */
     walk->steps[walk->count] = (SambaWalkStep){.trips = staging->parts};
     int64_t delta = copies->part.count[dim] * nest->copy_step[dim];
@@ -313,14 +421,7 @@ static void walkStore(const SambaTileNest *nest, const Staging *staging,
       walk->steps[walk->count].axis[axis] = map->axes[axis].coefficients[dim] * delta;
     ++walk->count;
   }
-
-  walk->token_level = walk->count;
-  walkOutputPoints(nest, map, dim, &copies->part, walk);
-  uint32_t dims[SAMBA_MAX_STAGE_DIMS];
-  uint32_t dim_count = sambaOutputDims(nest, dims);
-  for (uint32_t i = 0; map->index_operand != SAMBA_NO_INDEX && i < dim_count; ++i)
-    walk->steps[walk->token_level + i].fixed =
-        sambaGroupDepends(group, map->index_operand, dims[i]);
+  walkStagedTile(nest, map, dim, &copies->part, walk);
 }
 
 /* Staging buffers in the order in which the store takes their tokens: other copies, then parts. */
@@ -338,7 +439,8 @@ static SambaStatus addStages(SambaCodegen *codegen, SambaGroupPlan *plan, const 
         part.first[dim] = copy[dim], part.count[dim] = 1;
     for (uint32_t p = 0; p < staging->parts; ++p) {
       uint32_t stage;
-      part.first[staging->dim] = range->first[staging->dim] + p * part.count[staging->dim];
+      if (staging->dim != SAMBA_NO_INDEX)
+        part.first[staging->dim] = range->first[staging->dim] + p * part.count[staging->dim];
       SAMBA_RETURN_IF_ERROR(
           addStage(codegen, plan, staging->dim, &part, (*stage_number)++, &stage));
       sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){stage, 0}, &(SambaEndpoint){unit, 0},
@@ -369,11 +471,9 @@ static SambaStatus addStore(SambaCodegen *codegen, uint32_t g, const SambaCopyRa
 
   /* Without staging the range has few enough copies: sambaStoresFit. */
   Staging staging = stagingOf(codegen, nest, range);
-  StoredCopies copies = {*range, *range};
-  if (staging.dim != SAMBA_NO_INDEX) {
-    copies.tokens.count[staging.dim] = 1;
+  StoredCopies copies = {otherCopies(range, staging.dim), *range};
+  if (staging.dim != SAMBA_NO_INDEX)
     copies.part.count[staging.dim] /= staging.parts;
-  }
 
   SambaBounds bounds;
   raggedBounds(nest, false, &bounds);
@@ -397,7 +497,7 @@ static SambaStatus addStore(SambaCodegen *codegen, uint32_t g, const SambaCopyRa
   if (indexed)
     sambaCodegenAddStoreIndices(codegen, g, range, unit);
 
-  if (staging.dim != SAMBA_NO_INDEX)
+  if (staging.used)
     return addStages(codegen, plan, &staging, range, &copies, unit, stage_number);
   addSinksOf(plan, range, unit);
   return NULL;

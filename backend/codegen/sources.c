@@ -8,26 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The elements of the tokens that leave a source: for PCUs the token box, for copies the points in
- * output order. */
-static void walkTokenElements(const SambaTileNest *nest, uint32_t operand, SambaWalk *walk) {
-  const SambaStageOperand *map = &nest->group->operands[operand].map;
-  walk->token_level = walk->count;
-  if (nest->group->copy) {
-    uint32_t dims[SAMBA_MAX_STAGE_DIMS];
-    uint32_t count = sambaOutputDims(nest, dims);
-    for (uint32_t i = 0; i < count; ++i)
-      sambaWalkPoints(walk, nest, map, dims[i]);
-    return;
-  }
-
-  SambaTileBox token;
-  uint32_t axes[SAMBA_MAX_RANK];
-  sambaTileNestBox(nest, operand, nest->group->dim_count, &token);
-  sambaTileNestTokenOrder(nest, operand, &token, axes);
-  sambaWalkBox(walk, &token, axes);
-}
-
 static void readBuffered(SambaCodegen *codegen, uint32_t g, uint32_t operand,
                          const SambaEndpoints *consumers) {
   const SambaTileNest *nest = &codegen->plans[g].nest;
@@ -42,7 +22,7 @@ static void readBuffered(SambaCodegen *codegen, uint32_t g, uint32_t operand,
     uint32_t level = sambaTileNestTokenLevel(nest, operand);
     sambaWalkLoops(&walk, nest, map, from, level > from ? level : from);
     sambaWalkCopies(&walk, nest, map, &range);
-    walkTokenElements(nest, operand, &walk);
+    sambaWalkToken(&walk, nest, operand);
     SambaEndpoint at = sambaBufferPort(codegen, map->tensor, g, operand, SAMBA_NO_INDEX, replica);
     sambaSetBufferRead(codegen, map->tensor, at, &walk, map->fill);
     sambaConnectRange(codegen, nest, mask, &range, at, consumers);
@@ -94,8 +74,8 @@ static void setBufferWrites(SambaCodegen *codegen, const Source *source, const S
       walk.steps[walk.count++].axis[source->cut_axis] = delta;
     }
     walk.token_level = walk.count;
-    sambaWalkBox(&walk, &part, NULL);
-    sambaWalkMakeRelative(&walk, &source->slot, &source->slot);
+    sambaWalkBox(&walk, &part);
+    sambaWalkFromFirst(&walk);
     walk.axis_start[source->cut_axis] += w * delta;
     sambaSetPort(&unit->inputs[w], &walk, dtype,
                  sambaWalkAccess(&walk, &layout, NULL, 0, codegen->arena));
@@ -160,15 +140,11 @@ static SambaStatus addBuffer(SambaCodegen *codegen, const Source *source, uint32
   uint32_t middle = source->spread > 1 ? source->spread_at : end;
   sambaWalkLoops(&read, nest, map, source->level, middle);
   sambaWalkLoops(&read, nest, map, middle + 1, end);
-  walkTokenElements(nest, source->operand, &read);
-  SambaTileBox token;
-  sambaTileNestBox(nest, source->operand, group->dim_count, &token);
-  if (group->copy)
-    memset(token.low, 0, sizeof token.low); /* points start at the map'source own value */
+  sambaWalkToken(&read, nest, source->operand);
   SambaTokenLayout layout = sambaLayoutBox(&source->slot);
   for (uint32_t p = 0; p < readers; ++p) {
     SambaPort *port = &unit->outputs[p];
-    sambaWalkMakeRelative(&read, &token, &source->slot);
+    sambaWalkMakeRelative(&read, &source->slot);
     moveToCopy(nest, source, number / source->spread * readers + p, &read);
     sambaSetPort(port, &read, dtype, sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
     sambaMarkDiagonal(unit, port);
@@ -237,15 +213,15 @@ static void addStageFillers(SambaCodegen *codegen, const Source *source, const S
   for (uint32_t w = 0; w < source->ways; ++w) {
     SambaWalk from = *walk, write = *slots;
     int64_t offset = w * own.size[source->cut_axis] * own.step[source->cut_axis];
-    sambaWalkBox(&from, &own, NULL);
+    sambaWalkBox(&from, &own);
     from.axis_start[source->cut_axis] += offset;
     const char *name = sambaArenaFormat(codegen->arena, "%s.in%u.load%u", plan->prefix,
                                         source->operand, number * source->ways + w);
     uint32_t load = sambaCodegenAddLoad(
         codegen, map->tensor, name, sambaCodegenLayer(codegen, nest->group), 0, &from, map->fill);
 
-    sambaWalkBox(&write, &own, NULL);
-    sambaWalkMakeRelative(&write, wide, wide);
+    sambaWalkBox(&write, &own);
+    sambaWalkFromFirst(&write);
     write.axis_start[source->cut_axis] += offset;
     sambaSetPort(&sambaAssemblyUnit(&codegen->assembly, stage)->inputs[w], &write,
                  sambaTileNestDType(nest, source->operand),
@@ -332,8 +308,8 @@ static void addStagedLoad(SambaCodegen *codegen, const Source *source, const Sam
   read.steps[read.count] = (SambaWalkStep){.trips = copies};
   read.steps[read.count++].axis[row] = part.size[row];
   read.token_level = read.count;
-  sambaWalkBox(&read, &part, NULL);
-  sambaWalkMakeRelative(&read, &wide, &wide);
+  sambaWalkBox(&read, &part);
+  sambaWalkFromFirst(&read);
   SambaTokenLayout layout = sambaLayoutBox(&wide);
   sambaSetPort(&unit->outputs[0], &read, dtype,
                sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
@@ -357,7 +333,7 @@ static void addLoads(SambaCodegen *codegen, const Source *source, const SambaCop
       sambaWalkLoops(&walk, nest, map, source->spread_at, source->spread_at + 1);
     sambaWalkCopies(&walk, nest, map, range);
     walk.token_level = walk.count;
-    sambaWalkBox(&walk, &part, NULL);
+    sambaWalkBox(&walk, &part);
     walk.axis_start[source->cut_axis] +=
         w * part.size[source->cut_axis] * part.step[source->cut_axis];
     const char *name = sambaArenaFormat(codegen->arena, "%s.in%u.load%u", plan->prefix,
@@ -438,7 +414,7 @@ static SambaStatus readMemory(SambaCodegen *codegen, uint32_t g, uint32_t operan
       direct ? sambaTileNestTokenLevel(nest, operand) : sambaTileNestSlotLevel(nest, operand);
   source.spread = direct ? 1 : sambaTileNestSpread(nest, operand, &source.spread_at);
   if (direct)
-    sambaTileNestBox(nest, operand, nest->group->dim_count, &source.slot);
+    sambaTileNestBox(nest, operand, source.level, &source.slot);
   else
     sambaTileNestSlotBox(nest, operand, &source.slot);
   source.cut_axis = sambaOutermostAxis(&source.slot);
@@ -473,7 +449,7 @@ SambaStatus sambaCodegenAddSource(SambaCodegen *codegen, uint32_t g, uint32_t op
   const SambaStageOperand *map = &codegen->groups.groups[g]->operands[operand].map;
   if (map->index_operand != SAMBA_NO_INDEX)
     for (uint32_t replica = 0; replica < codegen->replicas; ++replica)
-      sambaCodegenAddIndexedSource(codegen, g, operand, replica, consumers);
+      SAMBA_RETURN_IF_ERROR(sambaCodegenAddIndexedSource(codegen, g, operand, replica, consumers));
   else if (codegen->tensors[map->tensor].buffered)
     readBuffered(codegen, g, operand, consumers);
   else

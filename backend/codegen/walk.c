@@ -28,9 +28,10 @@ static void addDim(SambaWalk *walk, const SambaStageOperand *map, uint32_t dim, 
 
 void sambaWalkLoops(SambaWalk *walk, const SambaTileNest *nest, const SambaStageOperand *map,
                     uint32_t from, uint32_t to) {
-  for (uint32_t position = from; position < to; ++position)
-    addDim(walk, map, nest->dim_at[position], nest->loop_step[nest->dim_at[position]],
-           nest->trips[nest->dim_at[position]]);
+  for (uint32_t position = from; position < to; ++position) {
+    SambaTileLoop loop = sambaTileNestLoop(nest, position);
+    addDim(walk, map, loop.dim, loop.step, loop.trips);
+  }
 }
 
 void sambaWalkCopies(SambaWalk *walk, const SambaTileNest *nest, const SambaStageOperand *map,
@@ -39,9 +40,8 @@ void sambaWalkCopies(SambaWalk *walk, const SambaTileNest *nest, const SambaStag
     addDim(walk, map, dim, nest->copy_step[dim], range->count[dim]);
 }
 
-void sambaWalkBox(SambaWalk *walk, const SambaTileBox *box, const uint32_t *axes) {
-  for (uint32_t i = 0; i < box->rank; ++i) {
-    uint32_t axis = axes ? axes[i] : i;
+void sambaWalkBox(SambaWalk *walk, const SambaTileBox *box) {
+  for (uint32_t axis = 0; axis < box->rank; ++axis) {
     walk->axis_start[axis] += box->low[axis];
     if (box->size[axis] == 1 || walk->count == SAMBA_MAX_WALK_STEPS)
       continue;
@@ -53,7 +53,19 @@ void sambaWalkBox(SambaWalk *walk, const SambaTileBox *box, const uint32_t *axes
 
 void sambaWalkPoints(SambaWalk *walk, const SambaTileNest *nest, const SambaStageOperand *map,
                      uint32_t dim) {
+  addDim(walk, map, dim, 1, nest->pass[dim]);
+}
+
+void sambaWalkTile(SambaWalk *walk, const SambaTileNest *nest, const SambaStageOperand *map,
+                   uint32_t dim) {
   addDim(walk, map, dim, 1, nest->tile[dim]);
+}
+
+void sambaWalkToken(SambaWalk *walk, const SambaTileNest *nest, uint32_t operand) {
+  walk->token_level = walk->count;
+  for (uint32_t i = 0; i < nest->group->dim_count; ++i)
+    if (nest->streamed[operand] >> nest->inner[i] & 1)
+      sambaWalkPoints(walk, nest, &nest->group->operands[operand].map, nest->inner[i]);
 }
 
 SambaTokenLayout sambaLayoutRowMajor(uint32_t rank, const int64_t *sizes) {
@@ -74,10 +86,12 @@ SambaTokenLayout sambaLayoutBox(const SambaTileBox *box) {
   return layout;
 }
 
-void sambaWalkMakeRelative(SambaWalk *walk, const SambaTileBox *inner, const SambaTileBox *outer) {
-  for (uint32_t axis = 0; axis < outer->rank; ++axis)
-    walk->axis_start[axis] = inner->low[axis] - outer->low[axis];
+void sambaWalkMakeRelative(SambaWalk *walk, const SambaTileBox *slot) {
+  for (uint32_t axis = 0; axis < slot->rank; ++axis)
+    walk->axis_start[axis] = -slot->low[axis];
 }
+
+void sambaWalkFromFirst(SambaWalk *walk) { memset(walk->axis_start, 0, sizeof walk->axis_start); }
 
 static int64_t addressOf(const SambaTokenLayout *layout, const int64_t *axis) {
   int64_t address =

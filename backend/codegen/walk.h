@@ -38,26 +38,30 @@ typedef struct SambaCopyRange {
  * everything). */
 void sambaWalkStart(SambaWalk *walk, const SambaTileNest *nest, const SambaStageOperand *map,
                     const SambaCopyRange *range);
-/* The tile loops at positions [from, to); loops with one trip are left out. */
+/* The loops of the chain at positions [from, to); loops with one trip are left out. */
 void sambaWalkLoops(SambaWalk *walk, const SambaTileNest *nest, const SambaStageOperand *map,
                     uint32_t from, uint32_t to);
 /* The copies of the range, outermost dimension first. */
 void sambaWalkCopies(SambaWalk *walk, const SambaTileNest *nest, const SambaStageOperand *map,
                      const SambaCopyRange *range);
-/* The elements of a box, axes in the given order (NULL: as in memory); moves the start to the box's
- * first element. */
-void sambaWalkBox(SambaWalk *walk, const SambaTileBox *box, const uint32_t *axes);
-/* The in-tile points of one dimension. */
+/* The elements of a box as in memory; moves the start to the box's first element. */
+void sambaWalkBox(SambaWalk *walk, const SambaTileBox *box);
+/* The points of a pass, or of a tile, along one dimension. */
 void sambaWalkPoints(SambaWalk *walk, const SambaTileNest *nest, const SambaStageOperand *map,
                      uint32_t dim);
+void sambaWalkTile(SambaWalk *walk, const SambaTileNest *nest, const SambaStageOperand *map,
+                   uint32_t dim);
+/* The points of an operand's tokens, in the order in which its taker uses them. */
+void sambaWalkToken(SambaWalk *walk, const SambaTileNest *nest, uint32_t operand);
 
 /* Row-major layout of sizes (elements of step 1 from 0). */
 SambaTokenLayout sambaLayoutRowMajor(uint32_t rank, const int64_t *sizes);
 /* Layout of a slot that holds the box, for walks made relative to it. */
 SambaTokenLayout sambaLayoutBox(const SambaTileBox *box);
-/* Starts a walk of `inner` (a token) where that lies within `outer` (its slot) instead of within
- * the tensor. */
-void sambaWalkMakeRelative(SambaWalk *walk, const SambaTileBox *inner, const SambaTileBox *outer);
+/* Lets a walk begin within the slot that holds a box instead of within the tensor: where the map's
+ * value with all counters at zero lies, or at the first element. */
+void sambaWalkMakeRelative(SambaWalk *walk, const SambaTileBox *slot);
+void sambaWalkFromFirst(SambaWalk *walk);
 
 /* What must hold for an element to be touched: limits on axes (0: none) and on dimensions (0:
  * none). */

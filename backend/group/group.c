@@ -138,6 +138,7 @@ static bool sameMap(const SambaStageOperand *a, const SambaStageOperand *b) {
 static SambaStatus append(SambaGroup *group, const Chain *chain, uint32_t member,
                           OperandMap *out_operands) {
   const SambaStageGraph *graph = chain->graph;
+  const bool behind = member && group->parallel_count < group->dim_count;
   const uint32_t *dims = chain->dims[member].of;
   uint32_t *operand_of = out_operands->of;
   uint32_t index = chain->stages[member];
@@ -152,7 +153,7 @@ static SambaStatus append(SambaGroup *group, const Chain *chain, uint32_t member
       return sambaStatusMake(SAMBA_EXHAUSTED,
                              "stage %u (%s) brings its group to more than %d operands", index,
                              stage->name, SAMBA_MAX_GROUP_OPERANDS);
-    SambaGroupOperand added = {.map = *operand, .stage = index, .operand = i};
+    SambaGroupOperand added = {.map = *operand, .stage = index, .operand = i, .late = behind};
     memset(added.map.axes, 0, sizeof added.map.axes);
     for (uint32_t axis = 0; axis < graph->tensors[operand->tensor].rank; ++axis) {
       added.map.axes[axis].constant = operand->axes[axis].constant;
@@ -166,7 +167,7 @@ static SambaStatus append(SambaGroup *group, const Chain *chain, uint32_t member
       added.map.index_axis = 0, added.map.index_operand = SAMBA_NO_INDEX;
     for (uint32_t other = 0; other < group->operand_count && operand_of[i] == SAMBA_NO_INDEX;
          ++other)
-      if (added.map.index_operand == SAMBA_NO_INDEX &&
+      if (added.map.index_operand == SAMBA_NO_INDEX && group->operands[other].late == behind &&
           sameMap(&group->operands[other].map, &added.map))
         operand_of[i] = other;
     if (operand_of[i] == SAMBA_NO_INDEX) {
@@ -353,8 +354,13 @@ static void countProgram(SambaGroup *group) {
     for (int j = 0; j < sambaLaneOpOperands(op->opcode); ++j)
       if (op->operands[j] < group->operand_count)
         group->operands[op->operands[j]].value = true;
-    group->transcendentals += sambaLaneOpClass(op->opcode) == 'T';
-    group->stage_ops += sambaLaneOpClass(op->opcode) == 'S' || sambaLaneOpClass(op->opcode) == 'R';
+    char kind = sambaLaneOpClass(op->opcode);
+    group->transcendentals += kind == 'T';
+    group->stage_ops += kind == 'S' || kind == 'R';
+    if (kind == 'R')
+      group->sum_width += op->type == SAMBA_DTYPE_I64 ? 2 : 1;
+    if (op->opcode == SAMBA_LANE_COUNTER)
+      group->counted |= 1u << op->immediate;
   }
 }
 
@@ -378,6 +384,28 @@ static void mapOutput(const SambaStageGraph *graph, const SambaDimMap *dims,
     group->operands[group->output.index_operand].indexes = true;
   } else {
     group->output.index_operand = SAMBA_NO_INDEX;
+  }
+}
+
+/* How the parallel dimensions lie in the result's memory. */
+static void orderOutput(const SambaStageGraph *graph, SambaGroup *group) {
+  const SambaStageTensor *tensor = &graph->tensors[group->output.tensor];
+  int64_t key[SAMBA_MAX_STAGE_DIMS];
+  uint32_t index = group->output.index_operand;
+  if (index == SAMBA_NO_INDEX && group->copy)
+    index = group->operands[group->result].map.index_operand;
+
+  for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
+    int64_t stride = 1, own = 0;
+    for (uint32_t axis = tensor->rank; axis-- > 0; stride *= tensor->dims[axis])
+      own += group->output.axes[axis].coefficients[dim] * stride;
+    group->output_stride[dim] = key[dim] = own < 0 ? -own : own;
+    if (index != SAMBA_NO_INDEX && sambaGroupDepends(group, index, dim))
+      key[dim] += (int64_t)1 << 56;
+    uint32_t at = dim;
+    for (; at && key[group->output_order[at - 1]] < key[dim]; --at)
+      group->output_order[at] = group->output_order[at - 1];
+    group->output_order[at] = dim;
   }
 }
 
@@ -413,6 +441,7 @@ static SambaStatus fuse(const Chain *chain, const SambaMachine *machine, SambaAr
       group->op_count == 0 && graph->tensors[group->operands[group->result].map.tensor].dtype ==
                                   graph->tensors[group->output.tensor].dtype;
   findDependences(group);
+  orderOutput(graph, group);
   classifyContraction(graph, machine, group);
   group->simd = pointFiring(graph, group);
   group->pcus = countPcus(group, machine);

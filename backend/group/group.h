@@ -21,6 +21,7 @@ typedef struct SambaGroupOperand {
   uint32_t stage, operand; /* whose mapping entry (operand_level, operand_depth) this is */
   uint32_t depends;        /* bit d: an axis of it, or of what indexes it, depends on dimension d */
   bool value;              /* the program reads it */
+  bool late;               /* only what works on the sums of the anchor reads it */
   bool indexes;            /* another operand takes its index from it */
 } SambaGroupOperand;
 
@@ -51,6 +52,12 @@ typedef struct SambaGroup {
   bool systolic; /* the anchor is a MAC that runs on the array: operands mac[0] (rows) and mac[1]
                     (columns) */
   uint32_t mac[2];
+  /* The parallel dimensions, slowest in the result's memory first; those of the places of an
+   * indexed store or a copied gather before all others. */
+  uint32_t output_order[SAMBA_MAX_STAGE_DIMS];
+  int64_t output_stride[SAMBA_MAX_STAGE_DIMS]; /* elements of the result that a step passes */
+  uint32_t counted;         /* dimensions whose index the program reads, as bits */
+  uint32_t sum_width;       /* 4-byte values that a running sum of each reduction takes together */
   uint32_t transcendentals; /* operations of the program's tails */
   uint32_t stage_ops;       /* operations that take a pipeline stage */
   SambaSimdFiring simd;     /* of one SIMD PCU for one point, once the program is split */

@@ -42,7 +42,7 @@ static SambaStatus checkDims(const SambaGroup *group, const SambaMapping *mappin
   return NULL;
 }
 
-/* Sums over tiles stay in order, whole for the lanes, and within the accumulators. */
+/* Sums over tiles stay in order, and whole for the lanes. */
 static SambaStatus checkSums(const SambaGroup *group, const SambaMapping *mapping,
                              const SambaMachine *machine) {
   /* In-order sums: once a reduced dimension has several points in a tile, all later ones
@@ -69,18 +69,6 @@ static SambaStatus checkSums(const SambaGroup *group, const SambaMapping *mappin
         SAMBA_INVALID,
         "%lld reduced points per firing are no multiple of the %lld lanes that reduce together",
         (long long)chunk, (long long)machine->simd_lanes);
-  if (group->systolic && chunked && !sumsOutside(group, mapping)) {
-    int64_t outputs = 1;
-    for (uint32_t dim = 0; dim < group->parallel_count; ++dim)
-      outputs *= mapping->tile[dim];
-    if (outputs > machine->systolic_accumulators)
-      return sambaStatusNote(
-          sambaStatusMake(SAMBA_EXHAUSTED,
-                          "a tile of %lld sums needs %lld accumulators, but %s has %lld per array",
-                          (long long)outputs, (long long)outputs, machine->name,
-                          (long long)machine->systolic_accumulators),
-          "make the tile smaller or the reduced dimensions whole");
-  }
 
   return NULL;
 }

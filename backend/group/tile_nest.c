@@ -7,61 +7,27 @@
 #include <math.h>
 #include <string.h>
 
-/* Lanes walk the innermost counter. A reduction whose order is element by element cannot
- * share lanes along what it reduces, so there the parallel dimension with the most points
- * goes innermost. */
-static void chooseInner(SambaTileNest *nest) {
-  const SambaGroup *group = nest->group;
-  for (uint32_t dim = 0; dim < group->dim_count; ++dim)
-    nest->inner[dim] = dim;
-  if (group->systolic || group->lane_reduce || group->parallel_count == group->dim_count)
-    return;
-  int64_t reduced = 1;
-
-  for (uint32_t dim = group->parallel_count; dim < group->dim_count; ++dim)
-    reduced *= nest->tile[dim];
-  uint32_t widest = SAMBA_NO_INDEX;
-  for (uint32_t dim = 0; dim < group->parallel_count; ++dim)
-    if (nest->tile[dim] > 1 && (widest == SAMBA_NO_INDEX || nest->tile[dim] >= nest->tile[widest]))
-      widest = dim;
-  if (widest == SAMBA_NO_INDEX || reduced == 1)
-    return;
-  memmove(&nest->inner[widest], &nest->inner[widest + 1],
-          (group->dim_count - widest - 1) * sizeof *nest->inner);
-  nest->inner[group->dim_count - 1] = widest;
+SambaTileLoop sambaTileNestLoop(const SambaTileNest *nest, uint32_t position) {
+  const uint32_t passes_at = sambaTileNestPassesAt(nest);
+  const uint32_t dims = nest->group->dim_count;
+  uint32_t dim;
+  if (position >= passes_at && position < passes_at + dims) {
+    dim = nest->pass_order[position - passes_at];
+    return (SambaTileLoop){dim, nest->tile[dim] / nest->pass[dim], nest->pass[dim]};
+  }
+  dim = nest->dim_at[position < passes_at ? position : position - dims];
+  return (SambaTileLoop){dim, nest->trips[dim], nest->loop_step[dim]};
 }
 
-void sambaTileNestFill(const SambaStageGraph *graph, const SambaGroup *group,
-                       const SambaMachine *machine, uint32_t pipeline_dim, const uint32_t *order,
-                       const int64_t *tile, const uint32_t *unroll, SambaTileNest *out_nest) {
-  out_nest->graph = graph;
-  out_nest->group = group;
-  out_nest->machine = machine;
-  out_nest->pipeline_dim = pipeline_dim;
-  out_nest->copies = 1;
-
-  out_nest->sums_outside = group->reduced[order[0]] && group->parallel_count > 0;
-
-  for (uint32_t dim = 0; dim < group->dim_count; ++dim) {
-    out_nest->dim_at[dim] = order[dim];
-    out_nest->tile[dim] = tile[dim];
-    out_nest->unroll[dim] = unroll[dim];
-    out_nest->trips[dim] = sambaCeilDiv(sambaCeilDiv(group->extents[dim], tile[dim]), unroll[dim]);
-    out_nest->copies *= unroll[dim];
-    out_nest->loop_step[dim] = tile[dim];
-    out_nest->copy_step[dim] = tile[dim] * out_nest->trips[dim];
-  }
-
-  memset(out_nest->level, 0, sizeof out_nest->level);
-  memset(out_nest->depth, 0, sizeof out_nest->depth);
-  memset(out_nest->joined, 0, sizeof out_nest->joined);
-  chooseInner(out_nest);
+uint32_t sambaTileNestChainLevel(const SambaTileNest *nest, uint32_t level) {
+  return level <= sambaTileNestPassesAt(nest) ? level : level + nest->group->dim_count;
 }
 
 void sambaTileNestSettle(SambaTileNest *nest) {
   const SambaGroup *group = nest->group;
-  for (uint32_t position = 0; position < group->dim_count; ++position) {
-    uint32_t dim = nest->dim_at[position];
+  for (uint32_t at = 0; at < group->dim_count; ++at) {
+    uint32_t dim = nest->dim_at[at];
+    uint32_t position = at < sambaTileNestPassesAt(nest) ? at : at + group->dim_count;
     bool runs = dim == nest->pipeline_dim; /* replicas take runs of slices */
     for (uint32_t i = 0; i < group->operand_count && nest->unroll[dim] > 1 && nest->trips[dim] > 1;
          ++i) {
@@ -94,6 +60,19 @@ typedef struct BoxLoops {
   uint32_t paired;  /* the dimension of which two copies do; SAMBA_NO_INDEX: none */
 } BoxLoops;
 
+/* What counters sweep along an axis: from `low` on `reach` elements in multiples of `step`. */
+typedef struct BoxSpan {
+  int64_t low, reach, step;
+} BoxSpan;
+
+static void addSteps(BoxSpan *span, int64_t step, int64_t trips) {
+  if (trips == 1)
+    return;
+  span->step = gcd(span->step, step);
+  span->reach += (step < 0 ? -step : step) * (trips - 1);
+  span->low += step < 0 ? step * (trips - 1) : 0;
+}
+
 /* The box of the loops and of the points. */
 static void boxOf(const SambaTileNest *nest, uint32_t operand, const BoxLoops *loops,
                   SambaTileBox *out_box) {
@@ -103,35 +82,25 @@ static void boxOf(const SambaTileNest *nest, uint32_t operand, const BoxLoops *l
   out_box->rank = nest->graph->tensors[map->tensor].rank;
   out_box->elements = 1;
   for (uint32_t axis = 0; axis < out_box->rank; ++axis) {
-    int64_t low = 0, span = 0, step = 0;
-    for (uint32_t position = 0; position < group->dim_count; ++position) {
-      uint32_t dim = nest->dim_at[position];
-      int64_t coefficient = map->axes[axis].coefficients[dim];
-      if (!coefficient)
+    BoxSpan span = {0, 0, 0};
+    const int64_t *coefficients = map->axes[axis].coefficients;
+    for (uint32_t dim = 0; dim < group->dim_count; ++dim) {
+      if (!coefficients[dim])
         continue;
-      int64_t points = nest->tile[dim];
-      int64_t reach;
-      if (points > 1)
-        step = gcd(step, coefficient);
-      reach = points - 1;
-      if (position >= loops->from && position != loops->without && nest->trips[dim] > 1) {
-        step = gcd(step, coefficient * nest->loop_step[dim]);
-        reach += (nest->trips[dim] - 1) * nest->loop_step[dim];
-      }
-      if (loops->joined >> dim & 1) {
-        step = gcd(step, coefficient * nest->copy_step[dim]);
-        reach += (nest->unroll[dim] - 1) * nest->copy_step[dim];
-      }
-      if (loops->paired != SAMBA_NO_INDEX && loops->paired == dim) {
-        step = gcd(step, coefficient * nest->copy_step[dim]);
-        reach += nest->copy_step[dim];
-      }
-      span += (coefficient < 0 ? -coefficient : coefficient) * reach;
-      low += coefficient < 0 ? coefficient * reach : 0;
+      addSteps(&span, coefficients[dim], nest->pass[dim]);
+      if (loops->joined >> dim & 1)
+        addSteps(&span, coefficients[dim] * nest->copy_step[dim], nest->unroll[dim]);
+      if (loops->paired == dim)
+        addSteps(&span, coefficients[dim] * nest->copy_step[dim], 2);
     }
-    out_box->low[axis] = low;
-    out_box->step[axis] = step ? step : 1;
-    out_box->size[axis] = span / out_box->step[axis] + 1;
+    for (uint32_t position = loops->from; position < sambaTileNestLoops(nest); ++position) {
+      SambaTileLoop loop = sambaTileNestLoop(nest, position);
+      if (coefficients[loop.dim] && position != loops->without)
+        addSteps(&span, coefficients[loop.dim] * loop.step, loop.trips);
+    }
+    out_box->low[axis] = span.low;
+    out_box->step[axis] = span.step ? span.step : 1;
+    out_box->size[axis] = span.reach / out_box->step[axis] + 1;
     out_box->elements *= out_box->size[axis];
   }
 }
@@ -141,6 +110,11 @@ void sambaTileNestBox(const SambaTileNest *nest, uint32_t operand, uint32_t from
   boxOf(nest, operand, &(BoxLoops){from, SAMBA_NO_INDEX, 0, SAMBA_NO_INDEX}, out_box);
 }
 
+static bool isPassLoop(const SambaTileNest *nest, uint32_t position) {
+  uint32_t first = sambaTileNestPassesAt(nest);
+  return position >= first && position < first + nest->group->dim_count;
+}
+
 uint32_t sambaTileNestSpread(const SambaTileNest *nest, uint32_t operand, uint32_t *out_position) {
   const SambaGroup *group = nest->group;
   if (nest->depth[operand] < 2 || group->copy ||
@@ -148,12 +122,12 @@ uint32_t sambaTileNestSpread(const SambaTileNest *nest, uint32_t operand, uint32
     return 1;
   for (uint32_t position = sambaTileNestSlotLevel(nest, operand);
        position < sambaTileNestTokenLevel(nest, operand); ++position) {
-    uint32_t dim = nest->dim_at[position];
-    if (nest->trips[dim] == 1 || !sambaGroupDepends(group, operand, dim))
+    SambaTileLoop loop = sambaTileNestLoop(nest, position);
+    if (loop.trips == 1 || isPassLoop(nest, position) ||
+        !sambaGroupDepends(group, operand, loop.dim))
       continue;
     *out_position = position;
-    if (nest->trips[dim] != nest->depth[operand] ||
-        nest->trips[dim] > nest->machine->flows_per_lane)
+    if (loop.trips != nest->depth[operand] || loop.trips > nest->machine->flows_per_lane)
       return 1;
     /* Short rows are staged across copies instead. */
     SambaTileBox box;
@@ -268,49 +242,29 @@ void sambaTileNestSlotBox(const SambaTileNest *nest, uint32_t operand, SambaTile
 int64_t sambaTileNestTrips(const SambaTileNest *nest, uint32_t level) {
   int64_t trips = 1;
   for (uint32_t position = 0; position < level; ++position)
-    trips *= nest->trips[nest->dim_at[position]];
+    trips *= sambaTileNestLoop(nest, position).trips;
   return trips;
 }
 
-static uint32_t tokenLevel(const SambaTileNest *nest, uint32_t operand) {
-  const SambaGroup *group = nest->group;
-
-  /* A PCU keeps what its input FIFO holds; a larger token comes again for each firing. */
-  bool held = nest->token_elements[operand] * sambaDTypeBytes(sambaTileNestDType(nest, operand)) <=
-              nest->machine->fifo_depth * nest->machine->vector_bytes;
-
-  /* What no reduced dimension touches joins the sum when that is complete: it steps with the
-   * parallel loops only. */
-  bool reduced = false;
-  for (uint32_t dim = group->parallel_count; dim < group->dim_count; ++dim)
-    reduced |= sambaGroupDepends(group, operand, dim);
-  if (group->copy) /* goes to a buffer or store, which keep nothing */
-    held = false, reduced = true;
-  uint32_t level = 0;
-  uint32_t end = reduced || nest->sums_outside ? group->dim_count : group->parallel_count;
-  for (uint32_t position = 0; position < end; ++position)
-    if (nest->trips[nest->dim_at[position]] > 1 &&
-        (!held || sambaGroupDepends(group, operand, nest->dim_at[position])))
-      level = position + 1;
-  return level;
-}
-
-void sambaTileNestSettleTokens(SambaTileNest *nest) {
-  for (uint32_t i = 0; i < nest->group->operand_count; ++i) {
-    SambaTileBox token;
-    sambaTileNestBox(nest, i, nest->group->dim_count, &token);
-    nest->token_elements[i] = token.elements;
-    nest->token_level[i] = tokenLevel(nest, i);
-  }
+int64_t sambaTileNestPasses(const SambaTileNest *nest) {
+  int64_t passes = 1;
+  for (uint32_t dim = 0; dim < nest->group->parallel_count; ++dim)
+    passes *= nest->tile[dim] / nest->pass[dim];
+  return passes;
 }
 
 uint32_t sambaTileNestSlotLevel(const SambaTileNest *nest, uint32_t operand) {
-  uint32_t level = sambaTileNestTokenLevel(nest, operand);
-  if (nest->level[operand] < level)
-    level = nest->level[operand];
-  while (level && (nest->trips[nest->dim_at[level - 1]] == 1 ||
-                   !sambaGroupDepends(nest->group, operand, nest->dim_at[level - 1])))
+  uint32_t most = nest->group->dim_count;
+  uint32_t level =
+      sambaTileNestChainLevel(nest, nest->level[operand] < most ? nest->level[operand] : most);
+  if (sambaTileNestTokenLevel(nest, operand) < level)
+    level = sambaTileNestTokenLevel(nest, operand);
+  while (level) {
+    SambaTileLoop loop = sambaTileNestLoop(nest, level - 1);
+    if (loop.trips > 1 && sambaGroupDepends(nest->group, operand, loop.dim))
+      break;
     --level;
+  }
   return level;
 }
 
@@ -323,13 +277,13 @@ static SambaArrayFiring arrayFiring(const SambaTileNest *nest) {
     bool first = sambaGroupDepends(group, group->mac[0], dim);
     bool second = sambaGroupDepends(group, group->mac[1], dim);
     if (group->reduced[dim])
-      firing.depth *= nest->tile[dim];
+      firing.depth *= nest->pass[dim];
     else if (first && !second)
-      firing.rows *= nest->tile[dim];
+      firing.rows *= nest->pass[dim];
     else if (second && !first)
-      firing.columns *= nest->tile[dim];
+      firing.columns *= nest->pass[dim];
     else
-      firing.batch *= nest->tile[dim];
+      firing.batch *= nest->pass[dim];
   }
 
   firing.wide = sambaDTypeBytes(sambaTileNestDType(nest, group->mac[0])) > 2 ||
@@ -337,65 +291,27 @@ static SambaArrayFiring arrayFiring(const SambaTileNest *nest) {
   return firing;
 }
 
-/* Elements that pass an input port during one firing. */
-static int64_t streamedElements(const SambaTileNest *nest, uint32_t operand) {
-  const SambaGroup *group = nest->group;
-  int64_t elements = 1;
-
-  if (group->systolic && (operand == group->mac[0] || operand == group->mac[1])) {
-    SambaArrayFiring firing = arrayFiring(nest);
-    for (uint32_t dim = 0; dim < group->dim_count; ++dim)
-      if (sambaGroupDepends(group, operand, dim))
-        elements *= nest->tile[dim];
-    return elements * (operand == group->mac[0]
-                           ? sambaCeilDiv(firing.columns, nest->machine->systolic_columns)
-                           : sambaCeilDiv(firing.rows, nest->machine->systolic_rows));
-  }
-
-  if (nest->token_elements[operand] * sambaDTypeBytes(sambaTileNestDType(nest, operand)) <=
-      nest->machine->fifo_depth * nest->machine->vector_bytes)
-    return nest->token_elements[operand];
-  int64_t so_far = 1;
-
-  for (uint32_t i = 0; i < group->dim_count; ++i) {
-    so_far *= nest->tile[nest->inner[i]];
-    if (sambaGroupDepends(group, operand, nest->inner[i]))
-      elements = so_far;
-  }
-
-  return elements;
-}
-
-int64_t sambaTileNestReplay(const SambaTileNest *nest, uint32_t operand) {
-  int64_t replay = sambaCeilDiv(streamedElements(nest, operand), nest->token_elements[operand]);
-  return replay < 1 ? 1 : replay;
-}
-
-bool sambaTileNestTokenOrder(const SambaTileNest *nest, uint32_t operand, const SambaTileBox *token,
-                             uint32_t *out_axes) {
+/* Whether the elements of a token follow each other as in the tensor's memory, each once. */
+static bool isTokenInOrder(const SambaTileNest *nest, uint32_t operand) {
   const SambaGroup *group = nest->group;
   const SambaStageOperand *map = &group->operands[operand].map;
-  int32_t key[SAMBA_MAX_RANK]; /* the innermost in-tile counter that walks the axis */
-  bool natural = true;
-  int32_t last = -1;
+  const SambaStageTensor *tensor = &nest->graph->tensors[map->tensor];
+  int64_t within = 0; /* how far the counters inside reach */
+  SambaTileBox token;
 
-  for (uint32_t axis = 0; axis < token->rank; ++axis) {
-    key[axis] = -1;
-    for (uint32_t i = 0; i < group->dim_count; ++i)
-      if (token->size[axis] > 1 && nest->tile[nest->inner[i]] > 1 &&
-          map->axes[axis].coefficients[nest->inner[i]])
-        key[axis] = (int32_t)i;
-    if (key[axis] < 0)
-      key[axis] = last; /* size 1: stays with its neighbour */
-    natural &= key[axis] >= last;
-    last = key[axis];
-    uint32_t at = axis;
-    for (; at && key[out_axes[at - 1]] > key[axis]; --at)
-      out_axes[at] = out_axes[at - 1];
-    out_axes[at] = axis;
+  for (uint32_t i = group->dim_count; i-- > 0;) {
+    uint32_t dim = nest->inner[i];
+    int64_t stride = 0, axis_stride = 1;
+    if (!(nest->streamed[operand] >> dim & 1))
+      continue;
+    for (uint32_t axis = tensor->rank; axis-- > 0; axis_stride *= tensor->dims[axis])
+      stride += map->axes[axis].coefficients[dim] * axis_stride;
+    if (stride <= within)
+      return false;
+    within += stride * (nest->pass[dim] - 1);
   }
-
-  return natural;
+  sambaTileNestBox(nest, operand, sambaTileNestLoops(nest), &token);
+  return token.elements == nest->token_elements[operand];
 }
 
 bool sambaTileNestIsDirect(const SambaTileNest *nest, uint32_t operand) {
@@ -409,17 +325,14 @@ bool sambaTileNestIsDirect(const SambaTileNest *nest, uint32_t operand) {
   if (group->systolic && (operand == group->mac[0] || operand == group->mac[1]))
     return false;
   uint32_t level = sambaTileNestTokenLevel(nest, operand);
-  if (sambaTileNestSlotLevel(nest, operand) < level || sambaTileNestReplay(nest, operand) > 1)
+  if (sambaTileNestSlotLevel(nest, operand) < level)
     return false;
-  for (uint32_t position = 0; position < level; ++position)
-    if (nest->trips[nest->dim_at[position]] > 1 &&
-        !sambaGroupDepends(group, operand, nest->dim_at[position]))
+  for (uint32_t position = 0; position < level; ++position) {
+    SambaTileLoop loop = sambaTileNestLoop(nest, position);
+    if (loop.trips > 1 && !sambaGroupDepends(group, operand, loop.dim))
       return false;
-  SambaTileBox token;
-  uint32_t axes[SAMBA_MAX_RANK];
-  sambaTileNestBox(nest, operand, group->dim_count, &token);
-
-  return sambaTileNestTokenOrder(nest, operand, &token, axes);
+  }
+  return isTokenInOrder(nest, operand);
 }
 
 uint32_t sambaTileNestSources(const SambaTileNest *nest, uint32_t operand) {
@@ -447,7 +360,7 @@ bool sambaTileNestCarriesSums(const SambaTileNest *nest) {
 }
 
 uint32_t sambaTileNestOutputLevel(const SambaTileNest *nest) {
-  return nest->sums_outside ? nest->group->dim_count : nest->group->parallel_count;
+  return sambaTileNestPassesAt(nest) + nest->group->dim_count;
 }
 
 int64_t sambaTileNestResults(const SambaTileNest *nest) {
@@ -457,29 +370,50 @@ int64_t sambaTileNestResults(const SambaTileNest *nest) {
   return results;
 }
 
-int64_t sambaTileNestOutputElements(const SambaTileNest *nest) {
+int64_t sambaTileNestTileElements(const SambaTileNest *nest) {
   int64_t elements = 1;
   for (uint32_t dim = 0; dim < nest->group->parallel_count; ++dim)
     elements *= nest->tile[dim];
   return elements;
 }
 
-/* A firing of one of the group's SIMD PCUs: its rows of points. Adjacent counters that are whole
- * run as one. */
+int64_t sambaTileNestPassElements(const SambaTileNest *nest) {
+  return sambaTileNestTileElements(nest) / sambaTileNestPasses(nest);
+}
+
+uint32_t sambaTileNestOutputDims(const SambaTileNest *nest, uint32_t *out_dims) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < nest->group->dim_count; ++i)
+    if (!nest->group->reduced[nest->inner[i]] && nest->pass[nest->inner[i]] > 1)
+      out_dims[count++] = nest->inner[i];
+  return count;
+}
+
+/* Whether two counters of the lanes run as one: every operand and the result step with both or with
+ * neither. */
+static bool runAsOne(const SambaGroup *group, uint32_t a, uint32_t b) {
+  bool same =
+      group->reduced[a] == group->reduced[b] && !((group->counted >> a | group->counted >> b) & 1);
+  for (uint32_t i = 0; i < group->operand_count && same; ++i)
+    same = !group->operands[i].value ||
+           sambaGroupDepends(group, i, a) == sambaGroupDepends(group, i, b);
+  return same;
+}
+
+/* A firing of one of the group's SIMD PCUs: its rows of points. */
 static SambaSimdFiring simdFiring(const SambaTileNest *nest) {
   const SambaGroup *group = nest->group;
   SambaSimdFiring firing = group->simd;
+  uint32_t last = SAMBA_NO_INDEX; /* the counter before, while they run as one */
   bool merging = true;
 
   for (uint32_t i = group->dim_count; i-- > 0;) {
     uint32_t dim = nest->inner[i];
-    bool same_kind = i + 1 == group->dim_count ||
-                     group->reduced[dim] == group->reduced[nest->inner[group->dim_count - 1]];
-    if (merging && same_kind)
-      firing.innermost *= nest->tile[dim];
-    else
-      firing.rows *= nest->tile[dim];
-    merging = merging && same_kind && nest->tile[dim] == group->extents[dim];
+    if (nest->pass[dim] == 1)
+      continue;
+    merging = merging && (last == SAMBA_NO_INDEX || runAsOne(group, last, dim));
+    *(merging ? &firing.innermost : &firing.rows) *= nest->pass[dim];
+    last = dim;
   }
 
   return firing;
@@ -500,7 +434,7 @@ double sambaTileNestWorkCycles(const SambaTileNest *nest) {
     return cycles;
   /* The PCUs behind the array work on its sums, as they come. */
   SambaSimdFiring behind = group->simd;
-  behind.innermost = sambaTileNestOutputElements(nest);
+  behind.innermost = sambaTileNestPassElements(nest);
   return fmax(cycles, sambaSimdCycles(nest->machine, &behind));
 }
 
@@ -508,19 +442,21 @@ double sambaTileNestFiringCycles(const SambaTileNest *nest) {
   const SambaGroup *group = nest->group;
   const SambaMachine *machine = nest->machine;
   double cycles = sambaTileNestWorkCycles(nest);
+  double firings = (double)sambaTileNestTrips(nest, sambaTileNestLoops(nest));
 
   for (uint32_t i = 0; i < group->operand_count; ++i) {
-    double bytes = (double)(nest->token_elements[i] * sambaTileNestReplay(nest, i)) *
-                   sambaDTypeBytes(sambaTileNestDType(nest, i)) / (double)machine->vector_bytes;
+    if (!group->operands[i].value)
+      continue;
+    double bytes = (double)nest->token_elements[i] * sambaDTypeBytes(sambaTileNestDType(nest, i)) /
+                   (double)machine->vector_bytes;
+    bytes *= (double)sambaTileNestTrips(nest, sambaTileNestTokenLevel(nest, i)) / firings;
     cycles = bytes > cycles ? bytes : cycles;
   }
 
-  double out = (double)sambaTileNestOutputElements(nest) *
+  double out = (double)sambaTileNestPassElements(nest) *
                sambaDTypeBytes(nest->graph->tensors[group->output.tensor].dtype) /
                (double)machine->vector_bytes;
-  int64_t chunks = sambaTileNestTrips(nest, group->dim_count) /
-                   sambaTileNestTrips(nest, sambaTileNestOutputLevel(nest));
-  out /= (double)chunks;
+  out *= (double)sambaTileNestTrips(nest, sambaTileNestOutputLevel(nest)) / firings;
 
   return out > cycles ? out : cycles;
 }

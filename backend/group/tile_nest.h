@@ -1,11 +1,15 @@
 /* The loop nest of a mapped group: what a mapping means for one group on one machine.
  *
- * A group's points are cut into tiles; a firing computes one tile. Along dimension d there are
- * ceil(extent / tile) tiles; unroll copies share them, trips[d] each: copy c, iteration i, in-tile
- * point x is index c * copy_step[d] + i * loop_step[d] + x. Copies take neighbouring tiles in turn,
- * or runs of tiles where a buffer's slot spans their iterations (sambaTileNestSettle). Points past
- * the extent are masked where memory is touched. Position p of the loop order runs dimension
- * dim_at[p]; the tile loops are the firings' counters, outermost first. */
+ * A group's points are cut into tiles, and a tile into passes; a firing computes one pass. Along
+ * dimension d there are ceil(extent / tile) tiles; unroll copies share them, trips[d] each: copy c,
+ * iteration i, pass j, point x is index c * copy_step[d] + i * loop_step[d] + j * pass[d] + x.
+ * Copies take neighbouring tiles in turn, or runs of tiles where a buffer's slot spans their
+ * iterations (sambaTileNestSettle). Points past the extent are masked where memory is touched.
+ *
+ * The chain of a PCU: tile loops (position p of the loop order runs dimension dim_at[p]) and pass
+ * loops, which step firings, then the points of a pass. The pass loops stand behind the tile loops,
+ * but before those over what is reduced: the sums of a pass are whole before the next pass begins,
+ * or they go through a PMU. Buffers hold tiles; a PCU sees passes. */
 #ifndef SAMBA_BACKEND_GROUP_TILE_NEST_H
 #define SAMBA_BACKEND_GROUP_TILE_NEST_H
 
@@ -25,17 +29,30 @@ typedef struct SambaTileNest {
   uint32_t pipeline_dim; /* SAMBA_NO_INDEX: none; else dim_at[0] */
   uint32_t dim_at[SAMBA_MAX_STAGE_DIMS];
   int64_t tile[SAMBA_MAX_STAGE_DIMS], trips[SAMBA_MAX_STAGE_DIMS];
+  int64_t pass[SAMBA_MAX_STAGE_DIMS]; /* divides the tile */
   uint32_t unroll[SAMBA_MAX_STAGE_DIMS];
   int64_t loop_step[SAMBA_MAX_STAGE_DIMS], copy_step[SAMBA_MAX_STAGE_DIMS];
   uint32_t copies;
   bool sums_outside; /* the loops over what is reduced run outside of all others */
-  uint32_t inner[SAMBA_MAX_STAGE_DIMS]; /* in-tile counters, outermost first */
+  uint32_t inner[SAMBA_MAX_STAGE_DIMS];      /* counters over a pass, outermost first */
+  uint32_t pass_order[SAMBA_MAX_STAGE_DIMS]; /* pass loops, outermost first */
+  int64_t registers;                         /* vectors that the running sums leave for operands */
   uint32_t level[SAMBA_MAX_GROUP_OPERANDS], depth[SAMBA_MAX_GROUP_OPERANDS];
   uint32_t joined[SAMBA_MAX_GROUP_OPERANDS]; /* SambaCopySharing */
-  /* Of each operand, by sambaTileNestSettleTokens: what order, tiles and trips decide alone. */
+  /* Of each operand, by sambaTileNestSettleTokens: what order, tiles and trips decide alone. A
+   * token steps with the loops before its level; it has the points of the streamed dimensions in
+   * the order of `inner`, also of those on which the operand does not depend: these send it again.
+   * What is neither streamed nor stepped is held or broadcast. */
   uint32_t token_level[SAMBA_MAX_GROUP_OPERANDS];
+  uint32_t streamed[SAMBA_MAX_GROUP_OPERANDS]; /* dimensions, as bits */
   int64_t token_elements[SAMBA_MAX_GROUP_OPERANDS];
 } SambaTileNest;
+
+/* A loop of the chain that steps firings. */
+typedef struct SambaTileLoop {
+  uint32_t dim;
+  int64_t trips, step; /* step: points along the dimension */
+} SambaTileLoop;
 
 /* A box of a tensor that counters sweep: along axis a the elements low + step * [0, size), low
  * relative to the map's value with all counters at zero. */
@@ -55,21 +72,34 @@ void sambaTileNestFill(const SambaStageGraph *graph, const SambaGroup *group,
                        const SambaMachine *machine, uint32_t pipeline_dim, const uint32_t *order,
                        const int64_t *tile, const uint32_t *unroll, SambaTileNest *out_nest);
 
-/* Settles the level and the elements of every operand's tokens. */
+/* Settles the level and the elements of every operand's tokens, and what PCUs hold of them. */
 void sambaTileNestSettleTokens(SambaTileNest *nest);
 /* Settles loop_step and copy_step, in points, once the levels are known. */
 void sambaTileNestSettle(SambaTileNest *nest);
 
-/* What the tile loops at positions >= from and the in-tile points touch of an operand (from =
- * dim_count: one token). */
+/* The loops that step firings, by their position in the chain: [0, sambaTileNestLoops). The pass
+ * loops begin at sambaTileNestPassesAt. */
+static inline uint32_t sambaTileNestLoops(const SambaTileNest *nest) {
+  return 2 * nest->group->dim_count;
+}
+static inline uint32_t sambaTileNestPassesAt(const SambaTileNest *nest) {
+  return nest->sums_outside ? nest->group->dim_count : nest->group->parallel_count;
+}
+SambaTileLoop sambaTileNestLoop(const SambaTileNest *nest, uint32_t position);
+/* The position in the chain of a position of the loop order, as mappings name levels. */
+uint32_t sambaTileNestChainLevel(const SambaTileNest *nest, uint32_t level);
+
+/* What the loops at positions >= from and the points of a pass touch of an operand (from =
+ * sambaTileNestLoops: one pass). */
 void sambaTileNestBox(const SambaTileNest *nest, uint32_t operand, uint32_t from,
                       SambaTileBox *out_box);
-/* The position from which on the tile loops leave the operand's current token alone: tokens step
- * with positions before. */
+/* The position from which on the loops leave the operand's current token alone: tokens step with
+ * positions before. */
 static inline uint32_t sambaTileNestTokenLevel(const SambaTileNest *nest, uint32_t operand) {
   return nest->token_level[operand];
 }
-/* The operand's buffer level after dropping loops that change nothing; at most the token level. */
+/* The position of the operand's buffer level after dropping loops that change nothing; at most the
+ * token level. */
 uint32_t sambaTileNestSlotLevel(const SambaTileNest *nest, uint32_t operand);
 /* Buffers over which the slot of each source is spread: one per iteration of the loop at
  * out_position (1: not spread). */
@@ -88,12 +118,6 @@ void sambaTileNestOfLoads(const SambaTileNest *nest, uint32_t operand, SambaTile
 /* What one buffer's slot holds: the box of the slot level, of one iteration of a spread loop, of
  * all copies that share it. */
 void sambaTileNestSlotBox(const SambaTileNest *nest, uint32_t operand, SambaTileBox *out_box);
-/* How often a token's vectors pass the port within one firing. */
-int64_t sambaTileNestReplay(const SambaTileNest *nest, uint32_t operand);
-/* The order of a token's axes: the axis that the innermost in-tile counter walks comes last. True
- * when that is the order in memory. */
-bool sambaTileNestTokenOrder(const SambaTileNest *nest, uint32_t operand, const SambaTileBox *token,
-                             uint32_t *out_axes);
 /* Whether an operand in DRAM is streamed to the PCUs without a buffer. */
 bool sambaTileNestIsDirect(const SambaTileNest *nest, uint32_t operand);
 /* Copies of an operand's source: product of the unrolls it depends on. */
@@ -102,16 +126,22 @@ uint32_t sambaTileNestSources(const SambaTileNest *nest, uint32_t operand);
 uint32_t sambaTileNestLoadedSources(const SambaTileNest *nest, uint32_t operand);
 /* Product of the trips of the loops at positions [0, level). */
 int64_t sambaTileNestTrips(const SambaTileNest *nest, uint32_t level);
+/* Passes of a tile. */
+int64_t sambaTileNestPasses(const SambaTileNest *nest);
 /* Whether the sums go through a PMU: a firing adds its part of the reduction to what it finds
  * there.
  */
 bool sambaTileNestCarriesSums(const SambaTileNest *nest);
-/* The position from which on the tile loops make one output token: one per step of those before. */
+/* The position from which on the loops make one output token: one per step of those before. */
 uint32_t sambaTileNestOutputLevel(const SambaTileNest *nest);
-/* Finished output tokens of one copy. */
+/* Finished tiles of one copy. */
 int64_t sambaTileNestResults(const SambaTileNest *nest);
-/* Elements of one output token. */
-int64_t sambaTileNestOutputElements(const SambaTileNest *nest);
+/* Elements of the result in a tile, and in a pass: one output token. */
+int64_t sambaTileNestTileElements(const SambaTileNest *nest);
+int64_t sambaTileNestPassElements(const SambaTileNest *nest);
+/* The dimensions of an output token as the PCU makes it, outermost first, only those with several
+ * points; returns how many. */
+uint32_t sambaTileNestOutputDims(const SambaTileNest *nest, uint32_t *out_dims);
 /* Cycles of one firing's arithmetic. */
 double sambaTileNestWorkCycles(const SambaTileNest *nest);
 /* Cycles that one firing occupies its slowest PCU or port. */

@@ -5,9 +5,9 @@
 
 bool sambaTileNestSums(const SambaTileNest *nest, SambaTileSums *out_sums) {
   int64_t flows = nest->machine->flows_per_lane;
-  int64_t tiles = sambaTileNestResults(nest); /* of a copy */
-  int64_t token_bytes = sambaTileNestOutputElements(nest) * sambaDTypeBytes(SAMBA_DTYPE_F32);
-  int64_t room = nest->machine->pmu_bytes / token_bytes; /* tiles that a PMU holds */
+  int64_t tiles = sambaTileNestResults(nest) * sambaTileNestPasses(nest); /* of a copy */
+  int64_t token_bytes = sambaTileNestPassElements(nest) * sambaDTypeBytes(SAMBA_DTYPE_F32);
+  int64_t room = nest->machine->pmu_bytes / token_bytes; /* passes that a PMU holds */
 
   *out_sums = (SambaTileSums){0};
   if (room >= tiles) {

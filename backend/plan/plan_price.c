@@ -1,6 +1,7 @@
 /* The static model: what a mapped group costs in cycles, units and DRAM traffic, and the buffer
  * levels that cost least. */
 #include "backend/estimate/unit_cycles.h"
+#include "backend/group/tile_gather.h"
 #include "backend/group/tile_sums.h"
 #include "backend/plan/plan_internal.h"
 
@@ -50,14 +51,13 @@ enum { mostSpread = 8 };
 
 /* Buffers over which a slot that is loaded once can be spread: the iterations of its outermost
  * loop. */
-static uint32_t spreadOf(SambaTileNest *nest, uint32_t operand, uint32_t level,
-                         uint32_t token_level) {
+static uint32_t spreadOf(SambaTileNest *nest, uint32_t operand, uint32_t level) {
   uint32_t position = level;
-  while (position < token_level &&
+  while (position < nest->group->dim_count &&
          (nest->trips[nest->dim_at[position]] == 1 ||
           !sambaGroupDepends(nest->group, operand, nest->dim_at[position])))
     ++position;
-  if (position == token_level || nest->trips[nest->dim_at[position]] > mostSpread)
+  if (position == nest->group->dim_count || nest->trips[nest->dim_at[position]] > mostSpread)
     return 1;
   nest->level[operand] = level;
   nest->depth[operand] = (uint32_t)nest->trips[nest->dim_at[position]];
@@ -68,19 +68,18 @@ static uint32_t spreadOf(SambaTileNest *nest, uint32_t operand, uint32_t level,
 static bool chooseLevel(SambaTileNest *nest, uint32_t operand) {
   int64_t bytes = sambaDTypeBytes(sambaTileNestDType(nest, operand));
   int64_t pmu = nest->machine->pmu_bytes;
-  uint32_t token_level = sambaTileNestTokenLevel(nest, operand);
   uint32_t best_level = 0;
   uint32_t best_depth = 0;
   double least = -1;
 
-  for (uint32_t level = 0; level <= token_level; ++level) {
+  for (uint32_t level = 0; level <= nest->group->dim_count; ++level) {
     if (level && nest->trips[nest->dim_at[level - 1]] == 1)
       continue; /* the same slot as one level further out */
     if (level && !sambaGroupDepends(nest->group, operand, nest->dim_at[level - 1]))
       continue; /* the same slot, loaded more often */
     SambaTileBox box;
-    int64_t slots = sambaTileNestTrips(nest, level);
-    uint32_t spread = slots > 1 ? 1 : spreadOf(nest, operand, level, token_level);
+    int64_t slots = sambaTileNestTrips(nest, sambaTileNestChainLevel(nest, level));
+    uint32_t spread = slots > 1 ? 1 : spreadOf(nest, operand, level);
     uint32_t depth = slots > 1 ? 2 : spread;
     nest->level[operand] = level;
     nest->depth[operand] = depth;
@@ -267,21 +266,27 @@ static double buffersOf(Pricing *pricing, uint32_t i, double sources, double tok
   if (sambaTileNestSharing(nest, i).paired == SAMBA_NO_INDEX)
     return sources;
   double tokens = (double)sambaTileNestTrips(nest, sambaTileNestTokenLevel(nest, i));
-  raise(&pricing->slowest, 2 * tokens * token_bytes * (double)sambaTileNestReplay(nest, i) /
-                               (double)nest->machine->pmu_port_bytes);
+  raise(&pricing->slowest, 2 * tokens * token_bytes / (double)nest->machine->pmu_port_bytes);
   return sources / 2;
 }
 
 /* An operand that is read by index: token by token, each row of its own. */
-static void priceIndexed(Pricing *pricing, uint32_t i, const SambaTileBox *token, double tokens) {
+static void priceIndexed(Pricing *pricing, uint32_t i, double sources) {
   const SambaTileNest *nest = pricing->nest;
+  const SambaTileGather gather = sambaTileNestGather(nest, i);
   double rate = sambaMachineAgBytesPerCycle(nest->machine);
-  double all = tokens * (double)token->elements * sambaDTypeBytes(sambaTileNestDType(nest, i));
+  double all = (double)sambaTileNestTrips(nest, gather.level) * sources *
+               sambaDTypeBytes(sambaTileNestDType(nest, i));
+  SambaTileBox token;
   uint32_t alone;
 
+  for (uint32_t d = 0; d < gather.count; ++d)
+    all *= (double)gather.points[d];
+  sambaTileNestBox(nest, i, gather.level, &token);
+  pricing->pmus += gather.buffered ? (uint32_t)sources : 0;
   pricing->elements_bytes += all;
   pricing->dram_bytes += sambaMachineBurstBytes(
-      nest->machine, all, rowBytes(nest, &nest->group->operands[i].map, token, stageNone, &alone));
+      nest->machine, all, rowBytes(nest, &nest->group->operands[i].map, &token, stageNone, &alone));
   pricing->ag_cycles += all / rate;
   raise(&pricing->slowest, all / pricing->limits->replicas / rate);
 }
@@ -293,24 +298,20 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   double sources = sambaTileNestSources(nest, i);
   double rate = sambaMachineAgBytesPerCycle(machine);
   uint32_t token_level = sambaTileNestTokenLevel(nest, i);
-  SambaTileBox token;
-
-  sambaTileNestBox(nest, i, group->dim_count, &token);
-  double token_bytes = (double)token.elements * bytes;
+  double token_bytes = (double)nest->token_elements[i] * bytes;
   if (pricing->limits->on_chip >> i & 1) {
     raise(&pricing->slowest, (double)sambaTileNestTrips(nest, token_level) * sources /
-                                 pricing->limits->replicas * token_bytes *
-                                 (double)(group->copy ? 1 : sambaTileNestReplay(nest, i)) /
+                                 pricing->limits->replicas * token_bytes /
                                  (double)machine->pmu_port_bytes);
     return;
   }
 
   if (group->operands[i].map.index_operand != SAMBA_NO_INDEX) {
-    priceIndexed(pricing, i, &token, (double)sambaTileNestTrips(nest, token_level) * sources);
+    priceIndexed(pricing, i, sources);
     return;
   }
 
-  uint32_t level = nest->level[i];
+  uint32_t level = sambaTileNestSlotLevel(nest, i);
   uint32_t depth = nest->depth[i];
   bool direct = sambaTileNestIsDirect(nest, i);
   SambaTileBox slot;
@@ -318,7 +319,7 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   uint32_t spread = direct ? 1 : sambaTileNestSpread(nest, i, &position);
 
   if (direct)
-    sambaTileNestBox(nest, i, group->dim_count, &slot);
+    sambaTileNestBox(nest, i, token_level, &slot);
   else
     sambaTileNestSlotBox(nest, i, &slot);
   double loaded = direct ? sources : sambaTileNestLoadedSources(nest, i);
@@ -376,17 +377,16 @@ static bool bufferStreamsFit(const SambaGroupLimits *limits, const SambaTileNest
   return true;
 }
 
-/* A buffer's port deals tokens to the copies in turn, and a token that FIFOs do not hold, with all
- * its replays, stays until all its takers have started. Two operands that are dealt over different
- * dimensions would wait for each other. */
+/* A buffer's port deals tokens to the copies in turn, and a token that FIFOs do not hold stays
+ * until all its takers have started. Two operands that are dealt over different dimensions would
+ * wait for each other. */
 static bool dealingEnds(const SambaGroupLimits *limits, const SambaTileNest *nest) {
   uint32_t dealt = 0; /* dimensions over which the first of them is dealt */
   for (uint32_t i = 0; i < nest->group->operand_count; ++i) {
     if (!(limits->on_chip >> i & 1) || !nest->group->operands[i].value)
       continue;
     uint32_t dims = 0;
-    if (nest->token_elements[i] * sambaTileNestReplay(nest, i) *
-            sambaDTypeBytes(sambaTileNestDType(nest, i)) <=
+    if (nest->token_elements[i] * sambaDTypeBytes(sambaTileNestDType(nest, i)) <=
         nest->machine->fifo_depth * nest->machine->vector_bytes)
       continue;
     for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
@@ -401,6 +401,17 @@ static bool dealingEnds(const SambaGroupLimits *limits, const SambaTileNest *nes
   return true;
 }
 
+/* Staging buffers of the results: for copies that make rows together, or where a tile has several
+ * passes; bytes: what all copies make. */
+static uint32_t resultStages(const SambaTileNest *nest, uint32_t staged, double bytes) {
+  uint32_t count = stages(nest, staged, nest->copies, copiesPerStage);
+  if (sambaTileNestPasses(nest) == 1)
+    return count;
+  double tiles = 2 * bytes / (double)sambaTileNestResults(nest);
+  double held = ceil(tiles / (double)nest->machine->pmu_bytes);
+  return (uint32_t)fmax(fmax(count, 1), held);
+}
+
 /* The result on its way to memory; bytes: what all copies make. */
 static void priceStores(Pricing *pricing, double bytes) {
   const SambaTileNest *nest = pricing->nest;
@@ -411,9 +422,9 @@ static void priceStores(Pricing *pricing, double bytes) {
   pricing->dram_bytes += sambaMachineBurstBytes(machine, bytes, outputRowBytes(nest, &staged));
   /* Generators take the sums of all rounds and store those of the last. */
   double rounds = (double)sambaTileNestTrips(nest, sambaTileNestOutputLevel(nest)) /
-                  (double)sambaTileNestResults(nest);
+                  (double)(sambaTileNestResults(nest) * sambaTileNestPasses(nest));
   pricing->ag_cycles += bytes * rounds / (double)machine->ag_bytes;
-  pricing->pmus += stages(nest, staged, nest->copies, copiesPerStage);
+  pricing->pmus += resultStages(nest, staged, bytes);
 
   /* Staging buffers merge once more before the stores; parts that divide the copies may leave half
    * of that. */
@@ -434,8 +445,8 @@ static bool priceSums(Pricing *pricing) {
   if (sambaTileNestResults(nest) == 1 || !sambaTileNestSums(nest, &sums))
     return false;
 
-  double firings = (double)sambaTileNestTrips(nest, nest->group->dim_count) * nest->copies;
-  raise(&pricing->slowest, 4 * (double)sambaTileNestOutputElements(nest) * firings /
+  double firings = (double)sambaTileNestTrips(nest, sambaTileNestLoops(nest)) * nest->copies;
+  raise(&pricing->slowest, 4 * (double)sambaTileNestPassElements(nest) * firings /
                                (sums.buffers * (double)nest->machine->pmu_port_bytes));
   pricing->pmus += sums.buffers;
   return true;
@@ -445,7 +456,7 @@ static bool priceSums(Pricing *pricing) {
  * array, to a PMU and back. */
 static double sumCycles(const SambaTileNest *nest) {
   const SambaMachine *machine = nest->machine;
-  double token = 4 * (double)sambaTileNestOutputElements(nest) / (double)machine->vector_bytes;
+  double token = 4 * (double)sambaTileNestPassElements(nest) / (double)machine->vector_bytes;
   return sambaArrayLatency(machine, false) + (double)machine->pmu_latency_cycles + 2 * token +
          2 * SAMBA_ASSUMED_HOPS * (double)machine->hop_cycles;
 }
@@ -458,9 +469,11 @@ static double fullCycles(const Pricing *pricing, double firing, double firings) 
   /* Copies that share multicast operands wait for the farthest of them at each firing. */
   double skew =
       nest->copies > 1 ? detour * (double)machine->hop_cycles * sqrt(2.0 * nest->copies) : 0;
-  double cycles = (firing + skew) * firings;
+  double passes = (double)sambaTileNestPasses(nest);
+  double cycles = firing * firings + skew * firings / passes;
   if (sambaTileNestCarriesSums(nest))
-    raise(&cycles, (firing + sumCycles(nest)) * firings / (double)sambaTileNestResults(nest));
+    raise(&cycles,
+          (firing + sumCycles(nest)) * firings / passes / (double)sambaTileNestResults(nest));
   raise(&cycles, pricing->slowest);
   raise(&cycles, pricing->dram_bytes / sambaMachineDramBytesPerCycle(machine));
   raise(&cycles, pricing->ag_cycles / pricing->limits->ags);
@@ -477,7 +490,7 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
   if (choice->pcus > limits->pcus || !bufferStreamsFit(limits, nest))
     return false;
   double unit_load = sambaMachineUnitLoadCycles(machine);
-  double firings = (double)sambaTileNestTrips(nest, group->dim_count);
+  double firings = (double)sambaTileNestTrips(nest, sambaTileNestLoops(nest));
   if (sambaTileNestWorkCycles(nest) * firings + launchShare * unit_load * choice->pcus >= bound)
     return false;
 
@@ -488,7 +501,7 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
   for (uint32_t i = 0; i < group->operand_count; ++i)
     if (group->operands[i].value)
       priceOperand(&pricing, nest, i);
-  double out_bytes = (double)sambaTileNestOutputElements(nest) *
+  double out_bytes = (double)sambaTileNestTileElements(nest) *
                      sambaDTypeBytes(nest->graph->tensors[group->output.tensor].dtype);
   double out_all = out_bytes * (double)sambaTileNestResults(nest) * nest->copies;
   if (limits->stored_output)
@@ -510,14 +523,14 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
   choice->elements_bytes = pricing.elements_bytes;
   choice->on_chip = limits->on_chip;
   choice->pmus = pricing.pmus;
-  double chunks = (double)sambaTileNestTrips(nest, group->dim_count) /
-                  (double)sambaTileNestTrips(nest, sambaTileNestOutputLevel(nest));
+  double chunks = firings / (double)sambaTileNestTrips(nest, sambaTileNestOutputLevel(nest));
   double tail =
       firing * chunks + (limits->stored_output ? out_bytes * nest->copies / dram
                                                : out_bytes / (double)machine->vector_bytes);
 
   double rest = cycles + tail + launchShare * unit_load * (choice->pcus + choice->pmus) +
-                firings * (firingCycles + firingCyclesPerCopy * nest->copies);
+                firings / (double)sambaTileNestPasses(nest) *
+                    (firingCycles + firingCyclesPerCopy * nest->copies);
   double fill = pricing.first_bytes / (SAMBA_DRAM_SHARE * dram);
   if (rest + fill >= bound)
     return false;
