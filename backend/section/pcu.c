@@ -181,3 +181,36 @@ uint64_t sambaPcuSumVectors(const SambaUnit *unit, int64_t lanes) {
   }
   return vectors;
 }
+
+uint64_t sambaPcuLiveValues(const SambaUnit *unit) {
+  const SambaProgram *program = &unit->compute.program;
+  const uint32_t inputs = unit->input_count;
+  uint32_t *last_use = sambaAllocateZeroed((size_t)inputs + program->op_count, sizeof *last_use);
+
+  /* Positions count from 1; what no operation and no output takes has 0. */
+  for (uint32_t i = 0; i < program->op_count; ++i)
+    for (int operand = 0; operand < sambaLaneOpOperands(program->ops[i].opcode); ++operand)
+      last_use[program->ops[i].operands[operand]] = i + 1;
+  for (uint32_t i = 0; i < unit->output_count; ++i)
+    last_use[unit->outputs[i].compute.value] = program->op_count + 1;
+
+  uint64_t live = 0, most = 0;
+  uint64_t *ends = sambaAllocateZeroed((size_t)program->op_count + 2, sizeof *ends);
+  for (uint32_t v = 0; v < inputs; ++v)
+    if (last_use[v]) {
+      ++live;
+      ++ends[last_use[v]];
+    }
+  most = live;
+  for (uint32_t i = 0; i < program->op_count; ++i) {
+    live -= ends[i + 1];
+    if (sambaLaneOpClass(program->ops[i].opcode) != 'V' && last_use[inputs + i]) {
+      ++live;
+      ++ends[last_use[inputs + i]];
+    }
+    most = live > most ? live : most;
+  }
+  free(ends);
+  free(last_use);
+  return most;
+}

@@ -37,6 +37,9 @@ uint32_t sambaPcuMac(const SambaUnit *unit);
 /* Running sums of each reduction while the reduced counters run. */
 uint64_t sambaPcuSums(const SambaUnit *unit);
 
+/* The most values that live between two stages of the unit's program. Constants are wired. */
+uint64_t sambaPcuLiveValues(const SambaUnit *unit);
+
 /* Vectors of `vector_bytes` that hold what a walk uses again: its run may begin within a vector. */
 uint64_t sambaPcuHeldVectors(const SambaPcuWalk *walk, SambaDType dtype, int64_t vector_bytes);
 /* Vectors of `lanes` values of 4 bytes that hold the running sums of a SIMD program. */

@@ -118,6 +118,15 @@ static SambaStatus checkRegisters(const SambaMachine *machine, const SambaUnit *
 }
 
 static SambaStatus checkStorage(const SambaMachine *machine, const SambaUnit *unit) {
+  uint64_t live = sambaPcuLiveValues(unit);
+  if (live > (uint64_t)machine->simd_registers)
+    return sambaStatusNote(
+        sambaStatusMake(SAMBA_EXHAUSTED,
+                        "%llu values live between two stages of its program, but a PCU of %s has "
+                        "%lld registers per stage",
+                        (unsigned long long)live, machine->name,
+                        (long long)machine->simd_registers),
+        "split the program over a chain of units");
   if (unit->compute.program.systolic)
     SAMBA_RETURN_IF_ERROR(checkArray(machine, unit));
   return checkRegisters(machine, unit);

@@ -355,6 +355,11 @@ static void unitsHoldNoMoreThanTheyHave(void **state) {
                 "it would have to hold 32 vectors of running sums, but a PCU of tiny has 16 "
                 "registers\n  note: reduce fewer points side by side, or let the sums go through a "
                 "PMU");
+  m.simd_registers = 1;
+  assertMessage(
+      sambaSectionCheckMachine(sampleMatmul(&arena), &m),
+      "unit 'ct' (compute): 2 values live between two stages of its program, but a PCU of "
+      "tiny has 1 registers per stage\n  note: split the program over a chain of units");
   sambaArenaDestroy(&arena);
 }
 
