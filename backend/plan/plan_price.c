@@ -266,7 +266,7 @@ static double buffersOf(Pricing *pricing, uint32_t i, double sources, double tok
   if (sambaTileNestSharing(nest, i).paired == SAMBA_NO_INDEX)
     return sources;
   double tokens = (double)sambaTileNestTrips(nest, sambaTileNestTokenLevel(nest, i));
-  raise(&pricing->slowest, 2 * tokens * token_bytes / (double)nest->machine->pmu_port_bytes);
+  raise(&pricing->slowest, 1.2 * 2 * tokens * token_bytes / (double)nest->machine->pmu_port_bytes);
   return sources / 2;
 }
 
@@ -470,7 +470,7 @@ static double fullCycles(const Pricing *pricing, double firing, double firings) 
   double skew =
       nest->copies > 1 ? detour * (double)machine->hop_cycles * sqrt(2.0 * nest->copies) : 0;
   double passes = (double)sambaTileNestPasses(nest);
-  double cycles = firing * firings + skew * firings / passes;
+  double cycles = (firing + skew) * firings;
   if (sambaTileNestCarriesSums(nest))
     raise(&cycles,
           (firing + sumCycles(nest)) * firings / passes / (double)sambaTileNestResults(nest));
