@@ -337,12 +337,10 @@ double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine 
 
 /* Vectors of one token on a stream: of a scalar stream each element is one, and a token without
  * elements is one too. width: bytes of a vector. */
-static double tokenVectors(const SambaUnit *unit, const SambaPort *port, SambaStreamKind kind,
-                           uint64_t width) {
+static double tokenVectors(const SambaPort *port, SambaStreamKind kind, uint64_t width) {
   double elements = (double)port->token_elements;
-  double replay = unit->kind == SAMBA_UNIT_BUFFER ? port->access.replay : 1;
   double bytes = elements * sambaDTypeBytes(port->dtype);
-  double vectors = kind == SAMBA_STREAM_SCALAR ? elements : ceil(bytes * replay / (double)width);
+  double vectors = kind == SAMBA_STREAM_SCALAR ? elements : ceil(bytes / (double)width);
   return fmax(vectors, 1);
 }
 
@@ -361,7 +359,7 @@ const uint32_t *sambaSectionRates(const SambaSection *section, const SambaMachin
     const SambaPort *port = &unit->outputs[stream->source.port];
     double tokens = (double)sambaPortTokens(unit, true, stream->source.port) / port->stream_count;
     uint64_t width = sambaStreamVectorBytes(section, stream, machine);
-    double vectors = tokens * tokenVectors(unit, port, stream->kind, width);
+    double vectors = tokens * tokenVectors(port, stream->kind, width);
     rates[s] = (uint32_t)fmin(fmax(ceil(vectors / cycles * 1000), 1), 1000);
   }
   return rates;

@@ -73,7 +73,7 @@ struct SambaPortCycles {
   const SambaAccess *access;
   Outer *outer;
   uint32_t outer_count;
-  uint64_t replay, first;
+  uint64_t first;
 };
 
 /*===-- The pattern of a token ----------------------------------------------------------------===*/
@@ -415,7 +415,6 @@ SambaPortCycles *sambaPortCyclesCreate(SambaPortPatterns *patterns, const SambaB
   cycles->patterns = patterns;
   cycles->pattern = findPattern(patterns, buffer, port, vector_bytes);
   cycles->access = access;
-  cycles->replay = access->replay ? access->replay : 1;
   cycles->outer = SAMBA_ARENA_ARRAY(patterns->arena, Outer, access->token_level);
 
   uint64_t divisor = 1;
@@ -449,5 +448,5 @@ uint64_t sambaPortTokenCycles(SambaPortCycles *cycles, uint64_t token) {
     for (uint32_t g = 0; g < access->guard_count; ++g)
       guards[g] += access->guards[g].strides[outer->counter] * step;
   }
-  return cycles->replay * nestCycles(cycles->patterns, cycles->pattern, 0, address, guards);
+  return nestCycles(cycles->patterns, cycles->pattern, 0, address, guards);
 }

@@ -33,7 +33,6 @@ static void finish(Pattern *pattern) {
   access->trips = pattern->trips;
   access->strides = pattern->strides;
   access->guards = pattern->guards;
-  access->replay = 1;
   for (uint32_t g = 0; g < access->guard_count; ++g)
     pattern->guards[g].strides = pattern->guard_strides[g];
   pattern->port.token_elements =

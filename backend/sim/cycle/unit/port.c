@@ -15,14 +15,6 @@ void sambaTimeLineNote(SambaTimeLine *line, uint64_t now, SambaDoes does, uint64
   line->work_until = sambaLater(line->work_until, work_until);
 }
 
-/* What is sent again within a token counts. */
-static uint64_t streamedElements(const SambaUnit *unit, const SambaPort *port) {
-  uint64_t repeats = 1;
-  if (unit->kind == SAMBA_UNIT_BUFFER && port->access.replay)
-    repeats = port->access.replay;
-  return port->token_elements * repeats;
-}
-
 /* Elements of a full vector: a scalar link carries one. */
 static uint64_t elementsPerVector(const SambaMachine *machine, const SambaSection *section,
                                   const SambaPort *port) {
@@ -56,10 +48,8 @@ void sambaInputPortBuild(SambaInputPort *input, SambaArena *arena, const SambaNe
   if (!input->fifo_count)
     return;
 
-  const SambaEndpoint *source = &section->streams[port->streams[0]].source;
-  const SambaUnit *sender = &section->units[source->unit];
   input->vector_elements = elementsPerVector(network->machine, section, port);
-  input->token_elements = streamedElements(sender, &sender->outputs[source->port]);
+  input->token_elements = port->token_elements;
   input->vectors = vectorsFor(input->token_elements, input->vector_elements);
   input->bytes = input->token_elements * sambaDTypeBytes(port->dtype);
 }
@@ -75,7 +65,7 @@ void sambaOutputPortBuild(SambaOutputPort *output, SambaArena *arena, const Samb
   output->left = output->block;
   output->ready = SAMBA_ARENA_ARRAY(arena, uint64_t, output->stages);
   output->vector_elements = elementsPerVector(machine, section, port);
-  output->token_elements = streamedElements(&section->units[unit], port);
+  output->token_elements = port->token_elements;
   output->vectors = vectorsFor(output->token_elements, output->vector_elements);
   output->bytes = output->token_elements * sambaDTypeBytes(port->dtype);
 }
