@@ -121,21 +121,33 @@ static SambaBurstRequest removeAt(SambaBurstQueue *queue, size_t place) {
   return taken;
 }
 
-void sambaMemoryRequest(SambaMemory *memory, uint64_t burst, bool write, uint64_t arrival,
-                        uint32_t unit, uint64_t *done) {
-  SambaBurstRequest request = {.arrival = arrival, .unit = unit, .write = write, .done = done};
+uint64_t sambaMemoryBurstsTogether(const SambaMemory *memory, uint64_t burst) {
+  const SambaMachine *machine = memory->machine;
+  uint64_t burst_bytes = (uint64_t)machine->dram_burst_bytes,
+           row = (uint64_t)machine->dram_row_bytes;
+  uint64_t together = sambaEarlier((uint64_t)machine->dram_interleave_bytes, row);
+  uint64_t left = together - burst * burst_bytes % together;
+  return sambaLater(1, left / burst_bytes);
+}
+
+void sambaMemoryRequest(SambaMemory *memory, uint64_t burst, SambaBurstRequest request) {
   uint32_t index = locate(memory, burst * (uint64_t)memory->machine->dram_burst_bytes, &request);
   SambaMemoryChannel *channel = &memory->channels[index];
-  append(write ? &channel->writes : &channel->reads, &request);
-  uint64_t at = write ? arrival : sambaLater(arrival, channel->decides_at);
+  append(request.write ? &channel->writes : &channel->reads, &request);
+  uint64_t at = request.write ? request.arrival : sambaLater(request.arrival, channel->decides_at);
   sambaClockWake(memory->clock, SAMBA_PART_CHANNEL, index, at);
 }
 
-static void complete(SambaMemory *memory, const SambaBurstRequest *request, uint64_t cycle) {
+/* The n-th burst of a request is done at this cycle, as its unit sees it. */
+static void complete(SambaMemory *memory, const SambaBurstRequest *request, uint32_t n,
+                     uint64_t cycle) {
   uint64_t latency = (uint64_t)memory->machine->ag_latency_cycles;
-  *request->done = cycle + (latency - latency / 2);
-  uint64_t next = memory->clock->now + 1;
-  sambaClockWake(memory->clock, SAMBA_PART_UNIT, request->unit, sambaLater(*request->done, next));
+  uint64_t done = cycle + (latency - latency / 2);
+  uint32_t place = request->done_first + n;
+  request->done[place < request->done_size ? place : place - request->done_size] = done;
+  if (n == 0)
+    sambaClockWake(memory->clock, SAMBA_PART_UNIT, request->unit,
+                   sambaLater(done, memory->clock->now + 1));
 }
 
 /* The write queue holds dram_write_high requests; those that find a place are acknowledged. */
@@ -143,8 +155,11 @@ static void acceptWrites(SambaMemory *memory, SambaMemoryChannel *channel) {
   SambaBurstQueue *queue = &channel->writes;
   while (channel->accepted < queue->size &&
          channel->accepted < (size_t)memory->machine->dram_write_high &&
-         oldest(queue)[channel->accepted].arrival <= memory->clock->now)
-    complete(memory, &oldest(queue)[channel->accepted++], memory->clock->now);
+         oldest(queue)[channel->accepted].arrival <= memory->clock->now) {
+    const SambaBurstRequest *request = &oldest(queue)[channel->accepted++];
+    for (uint32_t n = request->bursts; n-- > 0;)
+      complete(memory, request, n, memory->clock->now);
+  }
 }
 
 /* Bank b is refreshed at every interval number b + 1, b + 1 + banks, ...; that closes its row. */
@@ -219,14 +234,14 @@ static size_t choose(SambaMemory *memory, SambaMemoryChannel *channel, SambaBurs
 static void serve(SambaMemory *memory, SambaMemoryChannel *channel,
                   const SambaBurstRequest *request, uint64_t now) {
   uint64_t begin = dataAt(memory, channel, request, now);
-  uint64_t end = begin + channel->burst_ticks;
+  uint64_t end = begin + request->bursts * channel->burst_ticks;
 
+  memory->row_hits += request->bursts;
   if (!channel->is_host) {
     SambaMemoryBank *bank = &channel->banks[request->bank];
-    if (hitsOpenRow(channel, request)) {
-      ++memory->row_hits;
-    } else {
+    if (!hitsOpenRow(channel, request)) {
       ++memory->row_misses;
+      --memory->row_hits;
       bank->activate_from = activateAt(memory, bank, now);
       bank->open = true;
       bank->row = request->row;
@@ -236,19 +251,18 @@ static void serve(SambaMemory *memory, SambaMemoryChannel *channel,
     /* The row must stay open until the column command of a read was given, or a write is in. */
     uint64_t needed = request->write ? end : end - memory->cl;
     bank->precharge_from = sambaLater(bank->precharge_from, needed);
-  } else {
-    ++memory->row_hits;
   }
 
   channel->bus_free = end;
   channel->wrote_last = request->write;
-  uint64_t bytes = (uint64_t)memory->machine->dram_burst_bytes;
+  uint64_t bytes = request->bursts * (uint64_t)memory->machine->dram_burst_bytes;
   if (request->write) {
     *(channel->is_host ? &memory->host_write_bytes : &memory->write_bytes) += bytes;
     memory->last_write = sambaLater(memory->last_write, end);
   } else {
     *(channel->is_host ? &memory->host_read_bytes : &memory->read_bytes) += bytes;
-    complete(memory, request, wholeCycles(end));
+    for (uint32_t n = request->bursts; n-- > 0;)
+      complete(memory, request, n, wholeCycles(begin + (n + 1) * channel->burst_ticks));
   }
 }
 

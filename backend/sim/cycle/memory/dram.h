@@ -1,5 +1,5 @@
-/* Memory, burst by burst: channels with banks and open rows, each behind a scheduler that serves
- * requests first ready, first come (docs/timing-model.md, "Memory"). Host memory is one more
+/* Memory, request by request: channels with banks and open rows, each behind a scheduler that
+ * serves requests first ready, first come (docs/timing-model.md, "Memory"). Host memory is one more
  * channel, without rows. */
 #ifndef SAMBA_BACKEND_SIM_CYCLE_MEMORY_DRAM_H
 #define SAMBA_BACKEND_SIM_CYCLE_MEMORY_DRAM_H
@@ -10,14 +10,16 @@
 /* Inside, time is counted in 1/4096 cycles: a burst rarely lasts a whole number of cycles. */
 enum { SAMBA_MEMORY_TICK_BITS = 12 };
 
-/* Somebody waits for a burst. `done` becomes the cycle at which it knows about the data (a read),
- * or about the place in the write queue (a write); then its unit is woken. */
+/* Consecutive bursts of one row. The cycle at which the asking unit knows about the data of each (a
+ * read), or about the place in the write queue (a write), goes to `done`, a ring of the unit; then
+ * the unit is woken. */
 typedef struct SambaBurstRequest {
   uint64_t arrival; /* at the channel's scheduler */
   uint64_t row;
-  uint32_t bank, unit;
+  uint32_t bank, unit, bursts;
   bool write;
   uint64_t *done;
+  uint32_t done_first, done_size; /* place of the first burst in the ring, places of the ring */
 } SambaBurstRequest;
 
 typedef struct SambaMemoryBank {
@@ -57,10 +59,11 @@ typedef struct SambaMemory {
 
 void sambaMemoryBuild(SambaMemory *memory, SambaArena *arena, const SambaMachine *machine);
 void sambaMemoryFree(SambaMemory *memory);
-/* Sends a request for a burst by its number (address / dram_burst_bytes); it arrives at the
- * scheduler at cycle `arrival`. Requests come in the order of their arrival. */
-void sambaMemoryRequest(SambaMemory *memory, uint64_t burst, bool write, uint64_t arrival,
-                        uint32_t unit, uint64_t *done);
+/* How many consecutive bursts from this one on lie in one row of one channel. */
+uint64_t sambaMemoryBurstsTogether(const SambaMemory *memory, uint64_t burst);
+/* Sends a request for bursts from this number (address / dram_burst_bytes) on; bank and row are
+ * filled in. Requests come in the order of their arrival. */
+void sambaMemoryRequest(SambaMemory *memory, uint64_t burst, SambaBurstRequest request);
 /* One cycle of a channel. */
 void sambaMemoryStepChannel(SambaMemory *memory, uint32_t channel);
 /* The cycle by which the last write was in its cells. */

@@ -138,6 +138,7 @@ SambaPiece sambaPatternNext(SambaPattern *pattern) {
     pattern->last_burst = piece.burst;
   pattern->run_asked |= piece.asks;
   if (pattern->step == steps) {
+    piece.ends_run = true;
     piece.costs_cycle = !pattern->run_asked;
     endRun(pattern);
   }

@@ -31,7 +31,7 @@ typedef struct SambaPiece {
   uint64_t elements; /* enabled or not */
   uint64_t burst;    /* its number, when it asks for one */
   uint64_t index;    /* number of the index value that it needs */
-  bool asks;
+  bool asks, ends_run;
   bool costs_cycle; /* it asks for nothing, like all of its run */
 } SambaPiece;
 

@@ -8,27 +8,34 @@ static uint64_t creditCycles(const SambaMachine *machine) {
   return rest > 1 ? (uint64_t)rest : 1;
 }
 
-static void wakeTakers(SambaNetwork *network, const SambaFifo *fifo, uint64_t at) {
+/* There is a vector at the head of a FIFO, from cycle `at` on: tells who takes it. */
+static void offerHead(SambaNetwork *network, const SambaFifo *fifo, uint64_t at) {
   if (fifo->taker != SAMBA_NO_INDEX)
     sambaClockWake(network->clock, SAMBA_PART_UNIT, fifo->taker, at);
-  for (uint32_t i = 0; i < fifo->branch_count; ++i)
-    sambaClockWake(network->clock, SAMBA_PART_LANE, network->branches[fifo->first_branch + i].lane,
-                   at);
+  for (uint32_t i = 0; i < fifo->branch_count; ++i) {
+    const SambaBranch *branch = &network->branches[fifo->first_branch + i];
+    uint64_t *pending = &network->lanes[branch->lane].pending[branch->place / 64];
+    *pending |= UINT64_C(1) << (branch->place % 64);
+    sambaClockWake(network->clock, SAMBA_PART_LANE, branch->lane, at);
+  }
+}
+
+static void put(SambaNetwork *network, SambaFifo *fifo, uint64_t at) {
+  sambaFifoPut(fifo, at);
+  /* A unit may wait for more than the head. */
+  if (fifo->count == 1 || fifo->taker != SAMBA_NO_INDEX)
+    offerHead(network, fifo, at);
 }
 
 static void takeHead(SambaNetwork *network, SambaFifo *fifo) {
-  uint64_t credit_at = network->clock->now + creditCycles(network->machine);
-  if (fifo->is_control)
-    credit_at = network->clock->now + 1;
+  uint64_t now = network->clock->now;
+  uint64_t credit_at = now + (fifo->is_control ? 1 : creditCycles(network->machine));
   sambaFifoTake(fifo, credit_at);
   sambaClockWake(network->clock, fifo->fed_by_unit ? SAMBA_PART_UNIT : SAMBA_PART_LANE,
                  fifo->feeder, credit_at);
   fifo->branches_left = fifo->branch_count;
-  for (uint32_t i = 0; i < fifo->branch_count; ++i)
-    network->branches[fifo->first_branch + i].passed = false;
-  /* Lanes that had passed the vector on before can go on with the next one. */
-  if (fifo->count && fifo->branch_count > 1)
-    wakeTakers(network, fifo, sambaLater(network->clock->now + 1, sambaFifoHeadAt(fifo)));
+  if (fifo->count)
+    offerHead(network, fifo, sambaLater(now + 1, sambaFifoHeadAt(fifo)));
 }
 
 void sambaNetworkTake(SambaNetwork *network, uint32_t fifo) {
@@ -80,52 +87,63 @@ void sambaNetworkSend(SambaNetwork *network, uint32_t stream) {
   for (uint32_t r = 0; r < roots->count; ++r) {
     SambaFifo *fifo = &network->fifos[roots->roots[r].fifo];
     uint64_t at = now + roots->roots[r].cycles;
-    sambaFifoPut(fifo, at);
-    wakeTakers(network, fifo, at);
+    put(network, fifo, at);
   }
 }
 
-/* The cycle from which on a branch can pass a vector on; SAMBA_NEVER: its lane is woken by the
- * vector or the credit that is missing. */
+/* The cycle from which on a branch can pass the head of its FIFO on; SAMBA_NEVER: its lane is woken
+ * by the credit that is missing. */
 static uint64_t branchReadyAt(const SambaNetwork *network, const SambaBranch *branch) {
-  if (branch->passed)
-    return SAMBA_NEVER;
   uint64_t head = sambaFifoHeadAt(&network->fifos[branch->from]);
   uint64_t room = sambaFifoRoomAt(&network->fifos[branch->to]);
   return head > room ? head : room;
 }
 
-static void passOn(SambaNetwork *network, SambaBranch *branch) {
-  SambaFifo *from = &network->fifos[branch->from], *to = &network->fifos[branch->to];
-  uint64_t arrival = network->clock->now + branch->cycles;
-  sambaFifoPut(to, arrival);
-  wakeTakers(network, to, arrival);
-  branch->passed = true;
+static void passOn(SambaNetwork *network, SambaLane *lane, SambaBranch *branch) {
+  SambaFifo *from = &network->fifos[branch->from];
+  put(network, &network->fifos[branch->to], network->clock->now + branch->cycles);
+  lane->pending[branch->place / 64] &= ~(UINT64_C(1) << (branch->place % 64));
+  lane->turn = branch->place + 1 == lane->branch_count ? 0 : branch->place + 1;
+  ++lane->carried;
   if (--from->branches_left == 0)
     takeHead(network, from);
 }
 
+/* The next branch with a vector from a place on; branch_count: there is none. */
+static uint32_t nextPending(const SambaLane *lane, uint32_t place) {
+  while (place < lane->branch_count) {
+    uint64_t rest = lane->pending[place / 64] >> (place % 64);
+    if (rest)
+      return place + (uint32_t)__builtin_ctzll(rest);
+    place = (place / 64 + 1) * 64;
+  }
+  return lane->branch_count;
+}
+
 void sambaNetworkStepLane(SambaNetwork *network, uint32_t index) {
   SambaLane *lane = &network->lanes[index];
-  uint64_t now = network->clock->now;
+  uint64_t now = network->clock->now, next = SAMBA_NEVER;
+  uint32_t turn = lane->turn;
+  bool passed = false;
 
-  for (uint32_t i = 0; i < lane->branch_count; ++i) {
-    uint32_t place =
-        lane->turn + i < lane->branch_count ? lane->turn + i : lane->turn + i - lane->branch_count;
-    SambaBranch *branch = &network->branches[lane->branches[place]];
-    if (branchReadyAt(network, branch) > now)
-      continue;
-    passOn(network, branch);
-    ++lane->carried;
-    lane->turn = place + 1 == lane->branch_count ? 0 : place + 1;
-    break;
+  /* Once around, from the one whose turn it is. */
+  for (int half = 0; half < 2; ++half) {
+    uint32_t end = half ? turn : lane->branch_count;
+    for (uint32_t place = nextPending(lane, half ? 0 : turn); place < end;
+         place = nextPending(lane, place + 1)) {
+      SambaBranch *branch = &network->branches[lane->branches[place]];
+      uint64_t ready = branchReadyAt(network, branch);
+      if (ready <= now && !passed) {
+        passOn(network, lane, branch);
+        passed = true;
+      } else {
+        sambaKeepEarlier(&next, ready);
+      }
+    }
   }
 
-  uint64_t next = SAMBA_NEVER;
-  for (uint32_t i = 0; i < lane->branch_count; ++i)
-    sambaKeepEarlier(&next, branchReadyAt(network, &network->branches[lane->branches[i]]));
   if (next != SAMBA_NEVER)
-    sambaClockWake(network->clock, SAMBA_PART_LANE, index, next > now ? next : now + 1);
+    sambaClockWake(network->clock, SAMBA_PART_LANE, index, sambaLater(next, now + 1));
 }
 
 uint64_t sambaNetworkBusyMaximum(const SambaNetwork *network) {

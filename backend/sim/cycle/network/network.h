@@ -18,13 +18,14 @@
 typedef struct SambaBranch {
   uint32_t from, to, lane;
   uint32_t cycles;
-  bool passed; /* the vector at the head of `from` went this way */
+  uint32_t place; /* among the branches of its lane */
 } SambaBranch;
 
 typedef struct SambaLane {
   uint32_t branch_count, turn;
   uint32_t *branches;
-  uint64_t carried; /* vectors */
+  uint64_t *pending; /* bit set of places: branches with a vector that has not gone this way */
+  uint64_t carried;  /* vectors */
 } SambaLane;
 
 /* The port of a unit (or an address generator) towards its switch: a vector per cycle, for all

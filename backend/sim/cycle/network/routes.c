@@ -66,7 +66,7 @@ static uint32_t addBranch(Builder *builder, uint32_t from, uint64_t cycles, Lane
   uint32_t to = addFifo(builder, (uint64_t)builder->network->machine->fifo_depth);
   lane.user = (uint32_t)builder->branches.size;
   sambaArrayAppend(&builder->lanes, lane);
-  sambaArrayAppend(&builder->branches, (SambaBranch){from, to, 0, (uint32_t)cycles, false});
+  sambaArrayAppend(&builder->branches, (SambaBranch){from, to, 0, (uint32_t)cycles, 0});
   return to;
 }
 
@@ -260,11 +260,14 @@ static void arrangeLanes(Builder *builder) {
     if (!i || !sameName(&names[i], &names[i - 1]))
       (++lane)->branches = &users[i];
     users[i] = names[i].user;
-    ++lane->branch_count;
     SambaBranch *branch = &network->branches[users[i]];
     branch->lane = (uint32_t)(lane - network->lanes);
+    branch->place = lane->branch_count++;
     builder->fifos.data[branch->to].feeder = branch->lane;
   }
+  for (uint32_t l = 0; l < network->lane_count; ++l)
+    network->lanes[l].pending =
+        SAMBA_ARENA_ARRAY(builder->arena, uint64_t, network->lanes[l].branch_count / 64 + 1);
 }
 
 /* Units' ports that several streams use. */

@@ -26,6 +26,7 @@ void sambaMemoryUnitBuild(SambaMemoryUnit *unit, SambaArena *arena, const SambaN
   /* Pieces without a burst need places too. */
   unit->asked_size = 2 * (uint32_t)machine->ag_bursts;
   unit->asked = SAMBA_ARENA_ARRAY(arena, SambaAsked, unit->asked_size);
+  unit->done = SAMBA_ARENA_ARRAY(arena, uint64_t, unit->asked_size);
   unit->data_input = is_load ? SAMBA_NO_INDEX : 0;
   unit->index_input = SAMBA_NO_INDEX;
   if (access->has_index)
@@ -39,13 +40,18 @@ void sambaMemoryUnitBuild(SambaMemoryUnit *unit, SambaArena *arena, const SambaN
     sambaOutputPortBuild(&unit->outputs[p], arena, machine, section, index, p, 1);
 }
 
-static SambaAsked *askedAt(SambaMemoryUnit *unit, uint32_t place) {
-  uint32_t index = unit->asked_head + place;
-  return &unit->asked[index < unit->asked_size ? index : index - unit->asked_size];
+static uint32_t placeOf(const SambaMemoryUnit *unit, uint32_t n) {
+  uint32_t place = unit->asked_head + n;
+  return place < unit->asked_size ? place : place - unit->asked_size;
 }
 
-static uint64_t doneAt(const SambaAsked *asked) {
-  return asked->merged ? asked->merged->done : asked->done;
+static SambaAsked *askedAt(SambaMemoryUnit *unit, uint32_t n) {
+  return &unit->asked[placeOf(unit, n)];
+}
+
+static uint64_t doneAt(const SambaMemoryUnit *unit, uint32_t n) {
+  const SambaAsked *asked = &unit->asked[placeOf(unit, n)];
+  return asked->merged ? asked->merged->done : unit->done[placeOf(unit, n)];
 }
 
 /* A burst's place is free again: whoever waits for one can go on. */
@@ -57,6 +63,23 @@ static void freePlace(SambaMemoryUnit *unit, SambaMemorySide *side, SambaClock *
       sambaClockWake(clock, SAMBA_PART_UNIT, generator->units[i], clock->now + 1);
 }
 
+/* Bursts whose data are there, or whose writes are acknowledged, give their places back. */
+static void returnPlaces(SambaMemoryUnit *unit, SambaMemorySide *side, SambaClock *clock,
+                         uint64_t *wake) {
+  for (uint32_t i = 0; i < unit->asked_count; ++i) {
+    SambaAsked *asked = askedAt(unit, i);
+    uint64_t done = doneAt(unit, i);
+    if (asked->burst && done <= clock->now) {
+      asked->burst = false;
+      freePlace(unit, side, clock);
+    } else if (done > clock->now) {
+      /* Whoever is merged with another's read is not woken by memory. */
+      if (done != SAMBA_NEVER || asked->merged)
+        sambaKeepEarlier(wake, done == SAMBA_NEVER ? clock->now + 1 : done);
+    }
+  }
+}
+
 static void dropHead(SambaMemoryUnit *unit, SambaMemorySide *side) {
   SambaAsked *asked = askedAt(unit, 0);
   if (asked->merged)
@@ -66,16 +89,11 @@ static void dropHead(SambaMemoryUnit *unit, SambaMemorySide *side) {
 }
 
 /* Moves over the data that have come back, in order. */
-static void receiveData(SambaMemoryUnit *unit, uint64_t now, uint64_t *wake) {
+static void receiveData(SambaMemoryUnit *unit, uint64_t now) {
   while (unit->arrived_count < unit->asked_count) {
-    const SambaAsked *asked = askedAt(unit, unit->arrived_count);
-    uint64_t done = doneAt(asked);
-    if (done > now) {
-      /* Whoever is merged with another's read is not woken by memory. */
-      sambaKeepEarlier(wake, asked->merged && done == SAMBA_NEVER ? now + 1 : done);
+    if (doneAt(unit, unit->arrived_count) > now)
       return;
-    }
-    unit->arrived = asked->end;
+    unit->arrived = askedAt(unit, unit->arrived_count)->end;
     ++unit->arrived_count;
   }
 }
@@ -86,7 +104,7 @@ static void sendData(SambaMemoryUnit *unit, SambaMemorySide *side, SambaNetwork 
   SambaOutputPort *output = &unit->outputs[0];
   uint64_t now = network->clock->now;
   sambaOutputPortStep(output, network, wake);
-  receiveData(unit, now, wake);
+  receiveData(unit, now);
 
   if (!output->in_flight && output->tokens < unit->firings) {
     uint64_t in_token = (output->sent + 1) * output->vector_elements;
@@ -101,30 +119,16 @@ static void sendData(SambaMemoryUnit *unit, SambaMemorySide *side, SambaNetwork 
     }
   }
 
-  while (unit->arrived_count && askedAt(unit, 0)->end <= unit->passed) {
-    if (askedAt(unit, 0)->burst)
-      freePlace(unit, side, network->clock);
+  for (; unit->arrived_count && askedAt(unit, 0)->end <= unit->passed; --unit->arrived_count)
     dropHead(unit, side);
-    --unit->arrived_count;
-  }
 }
 
 /* STORE: counts the writes that were acknowledged, and ends tokens. */
 static void endTokens(SambaMemoryUnit *unit, SambaMemorySide *side, SambaNetwork *network,
                       uint64_t *wake) {
   uint64_t now = network->clock->now;
-  for (uint32_t i = 0; i < unit->asked_count; ++i) {
-    SambaAsked *asked = askedAt(unit, i);
-    if (asked->burst && asked->done <= now) {
-      asked->burst = false;
-      freePlace(unit, side, network->clock);
-    } else if (asked->done > now && asked->done != SAMBA_NEVER) {
-      sambaKeepEarlier(wake, asked->done);
-    }
-  }
-
   uint64_t tokens = unit->passed / unit->token_elements;
-  while (unit->asked_count && askedAt(unit, 0)->done <= now) {
+  while (unit->asked_count && doneAt(unit, 0) <= now) {
     unit->passed = askedAt(unit, 0)->end;
     dropHead(unit, side);
   }
@@ -194,91 +198,137 @@ static bool hasTurn(SambaMemoryUnit *unit, SambaMemorySide *side, SambaClock *cl
   return false;
 }
 
-/* A piece takes the generator's cycle. */
-static void takeTurn(SambaMemoryUnit *unit, SambaMemorySide *side, const SambaNetwork *network) {
-  SambaGenerator *generator = &side->generators[unit->generator];
-  uint64_t now = network->clock->now;
-  uint64_t burst_bytes = (uint64_t)network->machine->dram_burst_bytes;
-  uint64_t bytes = unit->port_bytes;
+/* Walks on to the pieces that the next request covers: consecutive bursts of one run in one row, or
+ * one piece that asks for nothing. */
+static void walkGroup(SambaMemoryUnit *unit, const SambaMemorySide *side, uint64_t most) {
+  if (unit->group_count)
+    return;
+  SambaPiece piece = unit->has_next ? unit->next : sambaPatternNext(&unit->pattern);
+  unit->has_next = false;
+  unit->group[unit->group_count++] = piece;
+  uint64_t together = piece.asks ? sambaMemoryBurstsTogether(&side->memory, piece.burst) : 1;
+  if (side->merge.used && unit->is_load)
+    together = 1; /* merged burst by burst */
+  together = sambaEarlier(together, sambaEarlier(most, SAMBA_GROUP_PIECES));
 
-  generator->asked = generator->asked_at == now ? generator->asked + 1 : 1;
-  generator->asked_at = now;
-  generator->last = unit->index;
-  if (generator->asked * burst_bytes >= bytes)
-    generator->free_at = now + (burst_bytes + bytes - 1) / bytes;
+  while (unit->group_count < together && !piece.ends_run) {
+    SambaPiece next = sambaPatternNext(&unit->pattern);
+    if (!next.asks || next.burst != piece.burst + 1) {
+      unit->next = next;
+      unit->has_next = true;
+      return;
+    }
+    unit->group[unit->group_count++] = piece = next;
+  }
 }
 
+/* The group takes the generator for as long as its bursts take to pass. */
+static void takeTurn(SambaMemoryUnit *unit, SambaMemorySide *side, const SambaNetwork *network) {
+  SambaGenerator *generator = &side->generators[unit->generator];
+  uint64_t bytes = unit->group_count * (uint64_t)network->machine->dram_burst_bytes;
+  uint64_t cycles = unit->group[0].asks ? (bytes + unit->port_bytes - 1) / unit->port_bytes : 1;
+  generator->last = unit->index;
+  generator->free_at = network->clock->now + cycles;
+}
+
+/* The read of a burst: its own, or one that is under way already. */
+static bool joinsOther(SambaMemoryUnit *unit, SambaMemorySide *side, SambaAsked *asked,
+                       uint64_t burst, uint64_t now, uint64_t way_back) {
+  if (!side->merge.used || !unit->is_load)
+    return false;
+  asked->merged = sambaMergeTableFind(&side->merge, burst, now, way_back);
+  if (asked->merged) {
+    ++asked->merged->waiting;
+    return true;
+  }
+  asked->merged = sambaMergeTableEnter(&side->merge, burst);
+  return false;
+}
+
+/* Enters the group among what was asked for, and sends its request. */
 static void ask(SambaMemoryUnit *unit, SambaMemorySide *side, SambaNetwork *network) {
   uint64_t now = network->clock->now;
   uint64_t latency = (uint64_t)network->machine->ag_latency_cycles;
-  SambaAsked *asked = askedAt(unit, unit->asked_count++);
-  *asked = (SambaAsked){.end = unit->walked, .done = now, .burst = unit->piece.asks};
-  if (!unit->piece.asks)
-    return;
+  SambaBurstRequest request = {.arrival = now + 1 + latency / 2,
+                               .unit = unit->index,
+                               .bursts = unit->group_count,
+                               .write = !unit->is_load,
+                               .done = unit->done,
+                               .done_first = placeOf(unit, unit->asked_count),
+                               .done_size = unit->asked_size};
+  bool joined = false;
 
-  ++side->generators[unit->generator].under_way;
-  asked->done = SAMBA_NEVER;
-  uint64_t *done = &asked->done;
-  if (side->merge.used && unit->is_load) {
-    asked->merged =
-        sambaMergeTableFind(&side->merge, unit->piece.burst, now, latency - latency / 2);
+  for (uint32_t i = 0; i < unit->group_count; ++i) {
+    const SambaPiece *piece = &unit->group[i];
+    unit->walked += piece->elements;
+    uint32_t place = placeOf(unit, unit->asked_count++);
+    SambaAsked *asked = &unit->asked[place];
+    *asked = (SambaAsked){.end = unit->walked, .burst = piece->asks};
+    unit->done[place] = piece->asks ? SAMBA_NEVER : now;
+    side->generators[unit->generator].under_way += piece->asks;
+    if (!piece->asks)
+      continue;
+    joined = joinsOther(unit, side, asked, piece->burst, now, latency - latency / 2);
     if (asked->merged) {
-      ++asked->merged->waiting;
-      return;
+      request.done = &asked->merged->done;
+      request.done_first = 0;
+      request.done_size = 1;
     }
-    asked->merged = sambaMergeTableEnter(&side->merge, unit->piece.burst);
-    done = &asked->merged->done;
   }
-  sambaMemoryRequest(&side->memory, unit->piece.burst, !unit->is_load, now + 1 + latency / 2,
-                     unit->index, done);
+
+  if (unit->group[0].asks && !joined)
+    sambaMemoryRequest(&side->memory, unit->group[0].burst, request);
+  unit->group_count = 0;
+}
+
+/* Is everything there that the group's requests carry: its data, its index value? */
+static bool groupIsFed(SambaMemoryUnit *unit, SambaNetwork *network, uint64_t *wake) {
+  uint64_t end = unit->walked;
+  for (uint32_t i = 0; i < unit->group_count; ++i)
+    end += unit->group[i].elements;
+  bool fed = true;
+  if (unit->data_input != SAMBA_NO_INDEX)
+    fed &= hasElements(&unit->inputs[unit->data_input], network, end, wake);
+  if (unit->index_input != SAMBA_NO_INDEX)
+    fed &= hasElements(&unit->inputs[unit->index_input], network, unit->group[0].index + 1, wake);
+  return fed;
 }
 
 /* Walks the pattern as far as this cycle allows. */
 static SambaDoes askForBursts(SambaMemoryUnit *unit, SambaMemorySide *side, SambaNetwork *network,
                               uint64_t *wake) {
-  uint64_t now = network->clock->now;
   uint64_t most = (uint64_t)network->machine->ag_bursts;
   uint64_t all = unit->firings * unit->token_elements;
   SambaGenerator *generator = &side->generators[unit->generator];
-  SambaDoes does = SAMBA_AWAITS_MEMORY;
+  SambaDoes does = SAMBA_DOES_NOTHING;
   if (generator->waiter == unit->index)
     generator->waiter = SAMBA_NO_INDEX;
 
   while (unit->walked < all) {
     if (!beginFiring(unit, network, wake))
-      return does == SAMBA_DOES_WORK ? does : SAMBA_AWAITS_INPUT;
-    if (!unit->has_piece)
-      unit->piece = sambaPatternNext(&unit->pattern);
-    unit->has_piece = true;
-    uint64_t end = unit->walked + unit->piece.elements;
-    bool there = true;
-    if (unit->data_input != SAMBA_NO_INDEX)
-      there &= hasElements(&unit->inputs[unit->data_input], network, end, wake);
-    if (unit->index_input != SAMBA_NO_INDEX)
-      there &= hasElements(&unit->inputs[unit->index_input], network, unit->piece.index + 1, wake);
-    if (!there)
-      return does == SAMBA_DOES_WORK ? does : SAMBA_AWAITS_INPUT;
+      return does ? does : SAMBA_AWAITS_INPUT;
+    walkGroup(unit, side, most);
+    if (!groupIsFed(unit, network, wake))
+      return does ? does : SAMBA_AWAITS_INPUT;
 
-    if (unit->asked_count == unit->asked_size ||
-        (unit->piece.asks && generator->under_way == most)) {
-      if (does == SAMBA_DOES_WORK)
-        return does;
+    bool asks = unit->group[0].asks;
+    if (unit->asked_count + unit->group_count > unit->asked_size ||
+        (asks && generator->under_way + unit->group_count > most)) {
       bool full = unit->is_load && unit->outputs[0].in_flight;
-      return full ? SAMBA_AWAITS_OUTPUT : SAMBA_AWAITS_MEMORY;
+      SambaDoes awaits = full ? SAMBA_AWAITS_OUTPUT : SAMBA_AWAITS_MEMORY;
+      return does ? does : awaits;
     }
-    bool costs = unit->piece.asks || unit->piece.costs_cycle;
+    bool costs = asks || unit->group[0].costs_cycle;
     if (costs && !hasTurn(unit, side, network->clock, wake))
-      return generator->last == unit->index ? SAMBA_DOES_WORK : SAMBA_AWAITS_MEMORY;
+      return does || generator->last == unit->index ? SAMBA_DOES_WORK : SAMBA_AWAITS_MEMORY;
     if (costs) {
       takeTurn(unit, side, network);
       does = SAMBA_DOES_WORK;
     }
-    unit->walked = end;
-    unit->has_piece = false;
     ask(unit, side, network);
-    sambaKeepEarlier(wake, now + 1);
+    sambaKeepEarlier(wake, network->clock->now + 1);
   }
-  return does;
+  return does ? does : SAMBA_AWAITS_MEMORY;
 }
 
 bool sambaMemoryUnitIsDone(const SambaMemoryUnit *unit) {
@@ -294,6 +344,7 @@ uint64_t sambaMemoryUnitFirings(const SambaMemoryUnit *unit) {
 uint64_t sambaMemoryUnitStep(SambaMemoryUnit *unit, SambaMemorySide *side, SambaNetwork *network) {
   uint64_t wake = SAMBA_NEVER;
   uint64_t now = network->clock->now;
+  returnPlaces(unit, side, network->clock, &wake);
   if (unit->is_load)
     sendData(unit, side, network, &wake);
   else

@@ -1,7 +1,8 @@
 /* Loads and stores, and the address generators that they run on.
  *
  * A generator asks for bursts in the order of the pattern, ag_bytes per cycle, and has ag_bursts
- * of them under way at most. A load keeps what comes back until it has left in order; that frees
+ * of them under way at most. One request asks for the consecutive bursts of a run that lie in one
+ * row of one channel. A load keeps what comes back until it has left in order; that frees
  * the place of the burst. A store asks for a burst when all of its elements have come in; its place
  * is free when the write is acknowledged. Units on one generator take turns. */
 #ifndef SAMBA_BACKEND_SIM_CYCLE_UNIT_GENERATOR_H
@@ -20,6 +21,9 @@ typedef struct SambaGenerator {
   uint32_t last, waiter; /* units: that asked last, that waits for its turn */
 } SambaGenerator;
 
+/* Bursts of one request, at most. */
+enum { SAMBA_GROUP_PIECES = 64 };
+
 /* A piece of the pattern that was walked. */
 typedef struct SambaAsked {
   uint64_t end;            /* elements of the unit's whole walk up to its end */
@@ -35,13 +39,17 @@ typedef struct SambaMemoryUnit {
   uint64_t firings, token_elements;
   uint64_t port_bytes; /* per cycle, between generator and network */
   SambaPattern pattern;
-  SambaPiece piece; /* the next one */
-  bool has_piece;
+  SambaPiece group[SAMBA_GROUP_PIECES]; /* what is asked for next, by one request */
+  uint32_t group_count;
+  SambaPiece next; /* the piece after them, when it was walked */
+  bool has_next;
   uint64_t walked;   /* elements of the pieces before it */
   uint64_t received; /* STORE: elements that came in */
   uint64_t passed;   /* elements: LOAD: that left, STORE: whose writes are acknowledged */
   uint64_t begun;    /* firings that took their control tokens */
   SambaAsked *asked; /* ring, in the order of the pattern */
+  uint64_t *done;    /* of each place: the cycle at which the data are there, or the write is
+                        acknowledged */
   uint32_t asked_size, asked_head, asked_count;
   uint32_t arrived_count; /* of those, from the head on, whose data are there */
   uint64_t arrived;       /* elements */

@@ -16,8 +16,12 @@ void sambaPmuBuild(SambaPmu *pmu, SambaArena *arena, const SambaNetwork *network
                    const SambaSection *section, uint32_t index) {
   const SambaUnit *unit = &section->units[index];
   *pmu = (SambaPmu){.unit = unit, .index = index};
+  pmu->placement = sambaSlotPlacement(network->machine, unit);
+  pmu->array_free_at = SAMBA_ARENA_ARRAY(arena, uint64_t, pmu->placement.arrays);
   pmu->write.port_count = unit->input_count;
   pmu->read.port_count = unit->output_count;
+  pmu->write.order = SAMBA_ARENA_ARRAY(arena, uint32_t, unit->input_count);
+  pmu->read.order = SAMBA_ARENA_ARRAY(arena, uint32_t, unit->output_count);
   pmu->write.ports = SAMBA_ARENA_ARRAY(arena, SambaPmuPort, unit->input_count);
   pmu->read.ports = SAMBA_ARENA_ARRAY(arena, SambaPmuPort, unit->output_count);
 
@@ -86,7 +90,8 @@ static uint64_t slotPosition(const SambaPmuPort *port, uint64_t vector_elements)
 }
 
 /* In place: a write follows the reads of its slot, element by element. */
-static bool readsArePast(const SambaPmu *pmu, const SambaPmuPort *write, uint64_t count) {
+static bool readsArePast(const SambaPmu *pmu, const SambaPmuPort *write, uint64_t count,
+                         uint64_t now) {
   uint64_t slot = write->slots;
   if (!pmu->unit->buffer.loop_carried) {
     if (slot < pmu->unit->buffer.slot_count)
@@ -96,9 +101,10 @@ static bool readsArePast(const SambaPmu *pmu, const SambaPmuPort *write, uint64_
   uint64_t end = slotPosition(write, write->input.vector_elements) + count;
   for (uint32_t p = 0; p < pmu->read.port_count; ++p) {
     const SambaPmuPort *read = &pmu->read.ports[p];
-    if (read->slots > slot)
-      continue;
-    if (read->slots < slot || slotPosition(read, read->output.vector_elements) < end)
+    bool steps_now = read->stepped_at > now; /* others see that in the next cycle */
+    uint64_t at = steps_now ? read->stood : slotPosition(read, read->output.vector_elements);
+    uint64_t slots = read->slots - (steps_now && read->finished_at > now);
+    if (slots < slot || (slots == slot && at < end))
       return false;
   }
   return true;
@@ -118,7 +124,12 @@ static uint64_t vectorCycles(SambaPmuPort *port, uint64_t vector_elements, uint6
 }
 
 /* The port has passed one more vector. */
-static void step(SambaPmuPort *port, uint64_t vectors, uint64_t ends) {
+static void step(SambaPmuPort *port, uint64_t vectors, uint64_t vector_elements, uint64_t now,
+                 uint64_t ends) {
+  if (port->vector == 0)
+    port->began_at = now;
+  port->stood = slotPosition(port, vector_elements);
+  port->stepped_at = now + 1;
   if (++port->vector < vectors)
     return;
   port->vector = 0;
@@ -128,9 +139,30 @@ static void step(SambaPmuPort *port, uint64_t vectors, uint64_t ends) {
   port->finished_at = ends;
 }
 
+/* The arrays of the port's slot: are they free? Or they are taken until `ends`. */
+static bool arraysAreFree(const SambaPmu *pmu, const SambaPmuPort *port, uint64_t now,
+                          uint64_t *wake) {
+  SambaArrayRange arrays =
+      sambaSlotArrays(&pmu->placement, port->slots % pmu->unit->buffer.slot_count);
+  bool free = true;
+  for (uint32_t a = arrays.first; a < arrays.end; ++a)
+    if (pmu->array_free_at[a] > now) {
+      sambaKeepEarlier(wake, pmu->array_free_at[a]);
+      free = false;
+    }
+  return free;
+}
+
+static void takeArrays(SambaPmu *pmu, const SambaPmuPort *port, uint64_t ends) {
+  SambaArrayRange arrays =
+      sambaSlotArrays(&pmu->placement, port->slots % pmu->unit->buffer.slot_count);
+  for (uint32_t a = arrays.first; a < arrays.end; ++a)
+    pmu->array_free_at[a] = ends;
+}
+
 /* Reads one vector of a port into its pipeline, if it may; *out_ends: until when that lasts. */
 static SambaDoes readVector(SambaPmu *pmu, SambaPmuPort *port, const SambaNetwork *network,
-                            uint64_t *out_ends) {
+                            uint64_t *out_ends, uint64_t *wake) {
   SambaOutputPort *output = &port->output;
   uint64_t now = network->clock->now;
   if (port->token == port->tokens)
@@ -139,12 +171,15 @@ static SambaDoes readVector(SambaPmu *pmu, SambaPmuPort *port, const SambaNetwor
     return SAMBA_AWAITS_INPUT;
   if (!sambaOutputPortHasStage(output))
     return SAMBA_AWAITS_OUTPUT;
+  if (!arraysAreFree(pmu, port, now, wake))
+    return SAMBA_DOES_WORK;
 
   uint64_t elements = elementsOfVector(port, output->token_elements, output->vector_elements);
   uint64_t cycles = vectorCycles(port, output->vector_elements, elements);
   *out_ends = now + cycles;
   sambaOutputPortEnter(output, *out_ends - 1 + (uint64_t)network->machine->pmu_latency_cycles);
-  step(port, output->vectors, *out_ends);
+  takeArrays(pmu, port, *out_ends);
+  step(port, output->vectors, output->vector_elements, now, *out_ends);
   return SAMBA_DOES_WORK;
 }
 
@@ -157,46 +192,72 @@ static SambaDoes writeVector(SambaPmu *pmu, SambaPmuPort *port, SambaNetwork *ne
     return SAMBA_DOES_NOTHING;
   uint64_t elements = elementsOfVector(port, input->token_elements, input->vector_elements);
   if (port->slots >= writableSlots(pmu, now) &&
-      !(pmu->unit->buffer.in_place && readsArePast(pmu, port, elements)))
+      !(pmu->unit->buffer.in_place && readsArePast(pmu, port, elements, now)))
     return SAMBA_AWAITS_OUTPUT;
   uint64_t head_at = sambaInputPortHeadAt(input, network);
   if (head_at > now) {
     sambaKeepEarlier(wake, head_at);
     return SAMBA_AWAITS_INPUT;
   }
+  if (!arraysAreFree(pmu, port, now, wake))
+    return SAMBA_DOES_WORK;
 
   *out_ends = now + vectorCycles(port, input->vector_elements, elements);
-  uint64_t vectors = input->vectors;
   sambaInputPortTake(input, network);
-  step(port, vectors, *out_ends);
+  takeArrays(pmu, port, *out_ends);
+  step(port, input->vectors, input->vector_elements, now, *out_ends);
   return SAMBA_DOES_WORK;
 }
 
-/* Lets the ports of a side take turns; one of them works at a time. */
+static SambaDoes stepPort(SambaPmu *pmu, SambaPmuPort *port, bool is_read, SambaNetwork *network,
+                          uint64_t *out_ends, uint64_t *wake) {
+  return is_read ? readVector(pmu, port, network, out_ends, wake)
+                 : writeVector(pmu, port, network, out_ends, wake);
+}
+
+/* Does the port at place a come before the one at place b? Tokens that are at work do, in the order
+ * in which they began; among the others it is the turn of those behind the last one that worked. */
+static bool goesFirst(const SambaPmuSide *side, uint32_t a, uint32_t b) {
+  const SambaPmuPort *one = &side->ports[a], *other = &side->ports[b];
+  uint64_t one_began = one->vector ? one->began_at : UINT64_MAX;
+  uint64_t other_began = other->vector ? other->began_at : UINT64_MAX;
+  if (one_began != other_began)
+    return one_began < other_began;
+  return (a + side->port_count - side->turn) % side->port_count <
+         (b + side->port_count - side->turn) % side->port_count;
+}
+
+/* The ports in the order in which they may work. */
+static void orderPorts(SambaPmuSide *side) {
+  uint32_t *order = side->order;
+  for (uint32_t p = 0; p < side->port_count; ++p) {
+    uint32_t place = p;
+    for (; place > 0 && goesFirst(side, p, order[place - 1]); --place)
+      order[place] = order[place - 1];
+    order[place] = p;
+  }
+}
+
+/* One port of a side works at a time. */
 static bool stepSide(SambaPmu *pmu, SambaPmuSide *side, SambaNetwork *network, uint64_t *wake) {
   uint64_t now = network->clock->now;
-  bool is_read = side == &pmu->read;
   bool worked = false;
+  orderPorts(side);
 
   for (uint32_t i = 0; i < side->port_count; ++i) {
-    uint32_t place = (side->turn + i) % side->port_count;
-    SambaPmuPort *port = &side->ports[place];
+    SambaPmuPort *port = &side->ports[side->order[i]];
     uint64_t ends = now;
     SambaDoes does = SAMBA_DOES_WORK;
     if (side->free_at > now)
       sambaKeepEarlier(wake, side->free_at);
-    else if (is_read)
-      does = readVector(pmu, port, network, &ends);
     else
-      does = writeVector(pmu, port, network, &ends, wake);
+      does = stepPort(pmu, port, side == &pmu->read, network, &ends, wake);
     sambaTimeLineNote(&port->line, now, does, ends);
     if (ends == now)
       continue;
     worked = true;
     side->free_at = ends;
-    /* Whoever has just worked goes last, the others keep their order. */
-    if (side->port_count > 1)
-      side->turn = (place + 1) % side->port_count;
+    side->turn = (side->order[i] + 1) % side->port_count;
     sambaKeepEarlier(wake, ends);
   }
   return worked;
@@ -206,8 +267,13 @@ uint64_t sambaPmuStep(SambaPmu *pmu, SambaNetwork *network) {
   uint64_t wake = SAMBA_NEVER;
   for (uint32_t p = 0; p < pmu->read.port_count; ++p)
     sambaOutputPortStep(&pmu->read.ports[p].output, network, &wake);
-  bool read = stepSide(pmu, &pmu->read, network, &wake);
-  stepSide(pmu, &pmu->write, network, &wake);
+  bool read = false;
+  if (pmu->write_goes_first)
+    stepSide(pmu, &pmu->write, network, &wake);
+  read = stepSide(pmu, &pmu->read, network, &wake);
+  if (!pmu->write_goes_first)
+    stepSide(pmu, &pmu->write, network, &wake);
+  pmu->write_goes_first = read;
 
   /* What was read now is on its way through the pipeline. */
   if (read)

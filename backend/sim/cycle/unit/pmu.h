@@ -1,11 +1,15 @@
 /* A PMU: slots that write ports fill and read ports read, a vector at a time.
  *
  * All read ports share one read side, all write ports one write side. A side serves one vector at a
- * time, for as many cycles as the vector needs of the banks, and its ports take turns. A slot is
- * read when every write port has finished it, and written again when every read port has. */
+ * time, for as many cycles as the vector needs of the banks. It goes on with the token that it
+ * began first as long as that can go on; tokens of other ports get the cycles that this leaves. The
+ * arrays that banks are made of have one port each: a read and a write that meet in one take turns
+ * too. A slot is read when every write port has finished it, and written again when every read port
+ * has, or, in place, when they have passed the elements. */
 #ifndef SAMBA_BACKEND_SIM_CYCLE_UNIT_PMU_H
 #define SAMBA_BACKEND_SIM_CYCLE_UNIT_PMU_H
 
+#include "backend/section/banks.h"
 #include "backend/sim/cycle/unit/banks.h"
 #include "backend/sim/cycle/unit/port.h"
 
@@ -13,9 +17,12 @@ typedef struct SambaPmuPort {
   const SambaPort *port;
   uint64_t tokens, token; /* all, and the one at work */
   uint64_t vector;        /* of the token */
+  uint64_t began_at;      /* when its first vector passed */
   uint64_t slot_tokens;   /* tokens per slot */
   uint64_t slots;         /* finished */
   uint64_t finished_at;   /* the last of them: others see it from this cycle on */
+  uint64_t stepped_at;    /* the cycle after the one in which the last vector passed */
+  uint64_t stood;         /* elements of its slot that had passed before */
   SambaBankPattern banks;
   SambaTimeLine line;
   union {
@@ -28,6 +35,7 @@ typedef struct SambaPmuPort {
 typedef struct SambaPmuSide {
   uint32_t port_count, turn;
   SambaPmuPort *ports;
+  uint32_t *order; /* places of ports, in which they may work in a cycle */
   uint64_t free_at;
 } SambaPmuSide;
 
@@ -35,6 +43,9 @@ typedef struct SambaPmu {
   const SambaUnit *unit;
   uint32_t index;
   SambaPmuSide read, write;
+  SambaSlotPlacement placement;
+  uint64_t *array_free_at; /* of each array */
+  bool write_goes_first;   /* the read side had the arrays last */
 } SambaPmu;
 
 void sambaPmuBuild(SambaPmu *pmu, SambaArena *arena, const SambaNetwork *network,

@@ -126,6 +126,31 @@ static void simdFirstVector(const SambaUnit *unit, uint64_t vector_elements,
   *out_numerator = sambaTimeMin(total, sambaTimeMul(nests, innerProduct(unit, c)));
 }
 
+/* How steps walk a row of what an output gets: its elements, the steps that make them, and the
+ * elements of the last step. */
+typedef struct SimdRow {
+  uint64_t elements, steps, last;
+} SimdRow;
+
+static SimdRow simdRow(const SambaUnit *unit, uint64_t lanes, bool reduces) {
+  uint32_t inner = unit->compute.counter_count;
+  SimdRow row = {1, 1, 1};
+  if (inner == unit->compute.token_level || (reduces && isReduced(unit, inner - 1)))
+    return row;
+  row.elements = unit->compute.trips[inner - 1];
+  row.steps = sambaTimeCeilDiv(row.elements, lanes);
+  row.last = row.elements - (row.steps - 1) * lanes;
+  return row;
+}
+
+/* Vectors that the last step of a token completes. */
+static uint64_t vectorsOfLastStep(uint64_t token_elements, uint64_t vector_elements,
+                                  uint64_t step_elements) {
+  uint64_t before =
+      (token_elements - sambaTimeMin(step_elements, token_elements)) / vector_elements;
+  return sambaTimeCeilDiv(token_elements, vector_elements) - before;
+}
+
 static uint64_t log2Ceil(uint64_t value) {
   uint64_t result = 0;
   while ((UINT64_C(1) << result) < value)
@@ -189,8 +214,9 @@ static void setSimdLaw(SambaActor *actor, const SambaMachine *machine, const Sam
   actor->work = sambaTimeMax(sambaTimeMul(inner, passes),
                              sambaTimeCeilDiv(sambaTimeMul(inner, cost->tail_before), tail_rate));
   actor->latency = stages * stage;
-  if (!cost->reduces)
-    actor->early = actor->work / inner - 1;
+  /* A step makes its vector when it begins. What is reduced is ready a cycle after the last step.
+   */
+  actor->last_shift = cost->reduces ? 1 : -(int64_t)(actor->work / inner - 1);
 
   /* A cross-lane reduction folds the lanes by halves. */
   if (cost->reduces && unit->compute.counter_count > unit->compute.token_level &&
@@ -198,11 +224,22 @@ static void setSimdLaw(SambaActor *actor, const SambaMachine *machine, const Sam
     actor->latency += log2Ceil(lanes) * stage;
 
   for (uint32_t o = 0; o < actor->output_count; ++o) {
-    const SambaPort *port = &unit->outputs[actor->outputs[o].port];
-    uint64_t elements =
-        sambaPortVectorBytes(section, unit, port, machine) / sambaDTypeBytes(port->dtype);
-    simdFirstVector(unit, sambaTimeMax(1, elements), &actor->outputs[o].first_numerator,
-                    &actor->outputs[o].first_denominator);
+    SambaActorOutput *output = &actor->outputs[o];
+    const SambaPort *port = &unit->outputs[output->port];
+    uint64_t elements = sambaTimeMax(1, sambaPortVectorBytes(section, unit, port, machine) /
+                                            sambaDTypeBytes(port->dtype));
+    SimdRow row = simdRow(unit, lanes, cost->reduces);
+    /* A step makes its vector when it begins. What is reduced is ready a cycle after the last
+     * step. */
+    output->last_shift = cost->reduces ? 1 : -(int64_t)(actor->work / inner - 1);
+    output->last_shift += (int64_t)vectorsOfLastStep(port->token_elements, elements, row.last) - 1;
+    if (cost->reduces) {
+      simdFirstVector(unit, elements, &output->first_numerator, &output->first_denominator);
+    } else {
+      uint64_t last = sambaTimeMin(elements, port->token_elements) - 1; /* of the first vector */
+      output->first_numerator = last / row.elements * row.steps + last % row.elements / lanes;
+      output->first_denominator = inner;
+    }
   }
 }
 
@@ -283,9 +320,12 @@ void sambaActorSetRests(SambaEngine *engine, SambaActor *actor) {
     return;
   for (uint32_t i = 0; i < actor->input_count; ++i) {
     const SambaActorInput *input = &actor->inputs[i];
-    uint64_t vectors = engine->streams[engine->cursors[input->cursors[0]].stream].vectors;
+    const SambaStreamState *stream = &engine->streams[engine->cursors[input->cursors[0]].stream];
+    const SambaPort *port = &unit->inputs[input->port];
+    uint64_t vectors = stream->vectors;
     bool simd = actor->kind == SAMBA_ACTOR_COMPUTE && !unit->compute.program.systolic;
-    uint64_t held = simd ? stepsHeld(unit, &unit->inputs[input->port]) : 1;
+    bool repeats = stream->bytes > sambaTimeMul(port->token_elements, sambaDTypeBytes(port->dtype));
+    uint64_t held = simd && !repeats ? stepsHeld(unit, port) : 1;
     uint64_t before = (uint64_t)((unsigned __int128)actor->work * (vectors - 1) / vectors / held);
     for (uint32_t c = 0; c < input->cursor_count; ++c)
       engine->cursors[input->cursors[c]].rest = actor->work - before - 1;

@@ -182,6 +182,18 @@ static void waitForRoom(SambaEngine *engine, uint32_t actor_index) {
   sambaActorWait(engine, actor, SAMBA_WAIT_OUTPUT);
 }
 
+/* A LOAD sends its vectors in order: once the last of the next `bursts` bursts is there, what
+ * follows it in the token takes so many cycles, its own vector among them. */
+static uint64_t cyclesBehind(const SambaEngine *engine, const SambaActor *actor, uint64_t bursts) {
+  const SambaMemoryState *memory = actor->memory;
+  const SambaMemoryToken *token = sambaMemoryTokenAt(memory, memory->token_end - 1);
+  if (token->output_stream == SAMBA_NO_INDEX)
+    return 0;
+  uint64_t cycles = engine->streams[token->output_stream].cycles;
+  uint64_t left = memory->token_elements - elementsIssued(memory, bursts);
+  return sambaTimeMin(cycles, sambaTimeScale(cycles, left, memory->token_elements) + 1);
+}
+
 /* Sends the next `bursts` bursts at cycle `at`. */
 static void sendRequest(SambaEngine *engine, uint32_t actor_index, uint64_t bursts, uint64_t at) {
   const SambaMachine *machine = engine->machine;
@@ -196,6 +208,8 @@ static void sendRequest(SambaEngine *engine, uint32_t actor_index, uint64_t burs
   actor->credit += cycles;
   uint32_t slot = sambaAddressGeneratorTakeCredits(engine, memory->generator, actor_index,
                                                    memory->token_end - 1, bursts, burst);
+  engine->generators[memory->generator].requests[slot].behind =
+      read ? cyclesBehind(engine, actor, bursts) : 0;
   ++sambaMemoryTokenAt(memory, memory->token_end - 1)->outstanding;
   memory->next_burst += bursts;
   memory->last_burst = memory->next_burst - 1;

@@ -166,6 +166,11 @@ static void startPort(SambaEngine *engine, SambaActor *actor) {
     sambaEngineQueue(engine, buffer->actor_first);
 }
 
+/* When the last vector of a firing that ends at `end` has left the pipeline. */
+static uint64_t lastMade(const SambaActor *actor, const SambaActorOutput *output, uint64_t end) {
+  return (uint64_t)((int64_t)(end + actor->latency) + output->last_shift);
+}
+
 /* Begins the token that the firing makes. A token whose first vector comes late is pushed when the
  * firing's end is known, if it is sure to be accepted. */
 static void beginToken(SambaEngine *engine, SambaActor *actor, SambaActorOutput *output) {
@@ -186,7 +191,7 @@ static void beginToken(SambaEngine *engine, SambaActor *actor, SambaActorOutput 
                    sambaTimeScale(expected, output->first_numerator, output->first_denominator) +
                    actor->latency;
   uint64_t last =
-      sambaTimeMax(engine->now + expected + actor->latency - actor->early, first + stream->cycles);
+      sambaTimeMax(lastMade(actor, output, engine->now + expected), first + stream->cycles);
   sambaStreamPush(engine, index, first, last);
   if (stream->needs_acceptance)
     ++actor->pending;
@@ -279,7 +284,7 @@ static void resolveFiring(SambaEngine *engine, uint32_t actor_index) {
         actor->start +
         sambaTimeScale(end - actor->start, output->first_numerator, output->first_denominator) +
         actor->latency;
-    uint64_t last = sambaTimeMax(end + actor->latency - actor->early,
+    uint64_t last = sambaTimeMax(lastMade(actor, output, end),
                                  first + engine->streams[output->open_stream].cycles);
     if (output->token == SAMBA_TOKEN_DEFERRED)
       sambaStreamPush(engine, output->open_stream, first, last);

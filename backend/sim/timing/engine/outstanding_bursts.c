@@ -82,19 +82,23 @@ uint32_t sambaAddressGeneratorTakeCredits(SambaEngine *engine, uint32_t index, u
   SambaAddressGenerator *generator = &engine->generators[index];
   uint32_t slot = generator->free_request;
   generator->free_request = generator->requests[slot].next_free;
-  generator->requests[slot] =
-      (SambaGeneratorRequest){SAMBA_TIME_UNKNOWN, token, burst, (uint32_t)bursts, actor, 0};
+  generator->requests[slot] = (SambaGeneratorRequest){.done = SAMBA_TIME_UNKNOWN,
+                                                      .token = token,
+                                                      .burst = burst,
+                                                      .bursts = (uint32_t)bursts,
+                                                      .actor = actor};
   generator->outstanding += bursts;
   return slot;
 }
 
 /* One of the requests of an actor's token is done. */
-static void requestDone(SambaEngine *engine, uint32_t actor, uint64_t token_index, uint64_t first,
+static void requestDone(SambaEngine *engine, const SambaGeneratorRequest *request, uint64_t first,
                         uint64_t last) {
-  SambaMemoryToken *token = sambaMemoryTokenAt(engine->actors[actor].memory, token_index);
+  uint32_t actor = request->actor;
+  SambaMemoryToken *token = sambaMemoryTokenAt(engine->actors[actor].memory, request->token);
   bool news = token->first == SAMBA_TIME_UNKNOWN || token->outstanding == 1;
   token->first = sambaTimeMin(token->first, first);
-  token->last = sambaTimeMax(token->last, last);
+  token->last = sambaTimeMax(token->last, last + request->behind);
   --token->outstanding;
   if (news)
     sambaEngineQueue(engine, actor);
@@ -109,7 +113,7 @@ static void completeRequest(SambaEngine *engine, uint32_t index, uint32_t slot, 
   uint64_t back = latency - latency / 2;
   request->done = last + back;
   pushReturn(generator, slot);
-  requestDone(engine, request->actor, request->token, first + back, last + back);
+  requestDone(engine, request, first + back, last + back);
   if (generator->blocked)
     sambaAddressGeneratorWake(engine, index, request->done);
 }

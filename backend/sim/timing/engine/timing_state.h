@@ -71,6 +71,7 @@ typedef struct SambaActorOutput {
   uint64_t period, phase; /* a token is made when phase is period - 1 */
   uint64_t first_numerator,
       first_denominator; /* part of a firing before the first vector is made */
+  int64_t last_shift;    /* the last vector has been made so long after the end of a firing */
   uint32_t open_stream;  /* of the token that the running firing makes */
   enum { SAMBA_TOKEN_NONE, SAMBA_TOKEN_OPEN, SAMBA_TOKEN_DEFERRED } token;
 } SambaActorOutput;
@@ -135,7 +136,8 @@ typedef struct SambaActor {
   SambaActorOutput *outputs;
   /* law of a firing */
   uint64_t work, latency;
-  uint64_t early; /* the last vector of an output is made so long before the firing ends */
+  int64_t
+      last_shift; /* the last vector of an output has been made so long after the firing's end */
   uint64_t flops, wrap_flops, wrap_period; /* per firing, and more at every wrap_period-th */
   /* BUFFER ports */
   uint64_t slot_period, slot_phase, slots; /* firings per slot, within the slot, slots finished */
@@ -164,6 +166,7 @@ typedef struct SambaGeneratorRequest {
   uint64_t burst; /* number of the first burst, for merging */
   uint32_t bursts, actor;
   uint32_t next_free;
+  uint64_t behind; /* LOAD: cycles that it takes to send it and what follows it in its token */
 } SambaGeneratorRequest;
 
 /* An address generator; each of its requests gives its credits back when its data are there. */
