@@ -123,7 +123,6 @@ void sambaSetBufferRead(SambaCodegen *codegen, uint32_t tensor, SambaEndpoint at
   SambaPort *port = &unit->outputs[at.port];
   sambaSetPort(port, walk, codegen->graph->tensors[tensor].dtype,
                sambaWalkAccess(walk, &layout, &bounds, fill, codegen->arena));
-  sambaMarkDiagonal(unit, port);
 }
 
 uint32_t sambaStartSlices(const SambaCodegen *codegen, const SambaTileNest *nest,

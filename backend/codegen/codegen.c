@@ -3,6 +3,7 @@
  * sources. */
 #include "backend/codegen/codegen.h"
 
+#include "backend/codegen/banking.h"
 #include "backend/codegen/codegen_internal.h"
 #include "backend/estimate/estimate.h"
 #include "backend/group/share.h"
@@ -316,6 +317,7 @@ static SambaStatus emitAll(SambaCodegen *codegen, SambaSection *section) {
   for (uint32_t g = 0; g < codegen->groups.count; ++g)
     SAMBA_RETURN_IF_ERROR(emitGroup(codegen, g));
   sambaAssemblyFinish(&codegen->assembly, section);
+  sambaChooseBanking(codegen->machine, section);
 
   return checkCounters(codegen, section);
 }

@@ -135,17 +135,6 @@ void sambaWalkClearAddresses(SambaWalk *walk, uint32_t count) {
 
 int64_t sambaStagingRowBytes(const SambaMachine *machine) { return 4 * machine->dram_burst_bytes; }
 
-void sambaMarkDiagonal(SambaUnit *unit, const SambaPort *port) {
-  uint32_t last = port->access.counter_count;
-  int64_t stride = last ? port->access.strides[last - 1] : 1;
-  if (port->token_elements == 1 || stride == 1)
-    return;
-  unit->buffer.banking = SAMBA_BANKING_DIAGONAL;
-  unit->buffer.row_words =
-      (uint32_t)((stride < 0 ? -stride : stride) * sambaDTypeBytes(port->dtype) / 4 + 1);
-  unit->buffer.skew = 1;
-}
-
 void sambaMemoryBounds(const SambaCodegen *codegen, uint32_t tensor, SambaBounds *out_bounds) {
   memset(out_bounds, 0, sizeof *out_bounds);
   memcpy(out_bounds->axis, codegen->graph->tensors[tensor].dims,

@@ -117,7 +117,6 @@ static SambaStatus addGatherBuffer(SambaCodegen *codegen, uint32_t g, uint32_t o
                sambaWalkAccess(&write, &layout, NULL, 0, codegen->arena));
   sambaSetPort(&unit->outputs[0], &read, dtype,
                sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
-  sambaMarkDiagonal(unit, &unit->outputs[0]);
   return NULL;
 }
 

@@ -81,7 +81,6 @@ static SambaStatus addBufferSinks(SambaCodegen *codegen, uint32_t g) {
       SambaUnit *buffer = sambaAssemblyUnit(&codegen->assembly, unit);
       sambaSetPort(&buffer->inputs[port], &walk, type->dtype,
                    sambaWalkAccess(&walk, &layout, &bounds, 0, codegen->arena));
-      sambaMarkDiagonal(buffer, &buffer->inputs[port]);
       uint32_t copy[SAMBA_MAX_STAGE_DIMS];
       memcpy(copy, range.first, sizeof copy);
       do
@@ -293,7 +292,6 @@ static SambaStatus addStage(SambaCodegen *codegen, const SambaGroupPlan *plan, u
                sambaWalkAccess(&write, &layout, NULL, 0, codegen->arena));
   sambaSetPort(&unit->outputs[0], &read, dtype,
                sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
-  sambaMarkDiagonal(unit, &unit->inputs[0]);
 
   return NULL;
 }

@@ -147,7 +147,6 @@ static SambaStatus addBuffer(SambaCodegen *codegen, const Source *source, uint32
     sambaWalkMakeRelative(&read, &source->slot);
     moveToCopy(nest, source, number / source->spread * readers + p, &read);
     sambaSetPort(port, &read, dtype, sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
-    sambaMarkDiagonal(unit, port);
   }
 
   return NULL;

@@ -148,6 +148,30 @@ static SambaStatus checkCounters(const SambaMachine *machine, uint32_t counters)
       "tile fewer dimensions, or join counters that walk the same way");
 }
 
+uint32_t sambaAddressStages(const SambaBuffer *buffer, const SambaAccess *access) {
+  bool moves = false;
+  for (uint32_t c = 0; c < access->counter_count; ++c)
+    moves |= access->strides[c] && access->trips[c] > 1;
+  bool rows = moves && buffer->banking != SAMBA_BANKING_COLUMN;
+  return access->guard_count + moves + rows;
+}
+
+static SambaStatus checkAddressStages(const SambaMachine *machine, const SambaUnit *unit,
+                                      const SambaAccess *access) {
+  uint32_t stages = sambaAddressStages(&unit->buffer, access);
+  if (stages <= machine->pmu_address_stages)
+    return NULL;
+  return sambaStatusNote(
+      sambaStatusMake(
+          SAMBA_EXHAUSTED,
+          "its pattern needs %u stages of the address pipeline (%u guards, the address%s), "
+          "but a PMU of %s has %lld",
+          stages, access->guard_count,
+          unit->buffer.banking == SAMBA_BANKING_COLUMN ? "" : ", the row of banks", machine->name,
+          (long long)machine->pmu_address_stages),
+      "guard fewer dimensions, or use column banking");
+}
+
 static SambaStatus checkPorts(const SambaMachine *machine, const SambaUnit *unit, bool output) {
   const SambaPort *ports = output ? unit->outputs : unit->inputs;
   uint32_t count = output ? unit->output_count : unit->input_count;
@@ -155,6 +179,8 @@ static SambaStatus checkPorts(const SambaMachine *machine, const SambaUnit *unit
     if (!sambaPortHasAccess(unit, output, i))
       continue;
     SambaStatus status = checkCounters(machine, ports[i].access.counter_count);
+    if (!status && unit->kind == SAMBA_UNIT_BUFFER)
+      status = checkAddressStages(machine, unit, &ports[i].access);
     if (status)
       return sambaStatusAnnotate(status, "%s %u", output ? "output" : "input", i);
   }

@@ -13,6 +13,12 @@ uint32_t sambaProgramStages(const SambaUnit *unit);
 /* Bytes of a BUFFER's slots, each of whole words; saturates at UINT64_MAX. */
 uint64_t sambaBufferBytes(const SambaMachine *machine, const SambaUnit *unit);
 
+/* Stages of the address pipeline that a port's pattern takes. A stage keeps one affine value up to
+ * date: when a counter steps, it adds what that counter's step means, whatever the others are. So
+ * the address takes one (none when it never changes), every guard takes one, and row or diagonal
+ * banking takes one for the number of the row. */
+uint32_t sambaAddressStages(const SambaBuffer *buffer, const SambaAccess *access);
+
 /* Every unit fits its place on the machine: SAMBA_EXHAUSTED names unit, resource, need and limit.
  * The section has passed sambaSectionCheck. Encoder and decoder run it. */
 SambaStatus sambaSectionCheckMachine(const SambaSection *section, const SambaMachine *machine);

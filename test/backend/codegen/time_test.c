@@ -74,16 +74,14 @@ static void matmulNearBound(int64_t m, int64_t n, int64_t k, double factor) {
   sambaArenaDestroy(&arena);
 }
 
-/* Columns of bf16 come out of a PMU at half the rate, because a vector of them is in twice as many
- * words as there are banks. */
-static void matmulOf1024IsNearItsBound(void **state) {
+static void matmulOf1024IsWithinTwiceItsBound(void **state) {
   (void)state;
-  matmulNearBound(1024, 1024, 1024, 3);
+  matmulNearBound(1024, 1024, 1024, 2);
 }
 
 static void largerMatmulsComeCloser(void **state) {
   (void)state;
-  matmulNearBound(2048, 2048, 2048, 2.4);
+  matmulNearBound(2048, 2048, 2048, 1.6);
 }
 
 /* A product of two products, in sizes whose tokens FIFOs do not hold: both operands come from
@@ -124,8 +122,9 @@ static void randomGraphsEnd(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(matmulOf1024IsNearItsBound), cmocka_unit_test(largerMatmulsComeCloser),
-      cmocka_unit_test(productsOfProductsEnd), cmocka_unit_test(randomGraphsEnd)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(matmulOf1024IsWithinTwiceItsBound),
+                                     cmocka_unit_test(largerMatmulsComeCloser),
+                                     cmocka_unit_test(productsOfProductsEnd),
+                                     cmocka_unit_test(randomGraphsEnd)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -242,6 +242,41 @@ static void banksMustFitTheMachine(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+/* A stage of the address pipeline for the address, the row of banks, and each guard. */
+static void patternsMustFitTheAddressPipeline(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaMachine machine = *sampleMachine();
+  SambaSection *section = sampleMatmul(&arena);
+  SambaBuffer *buffer = &section->units[2].buffer;
+  SambaAccess *access = &section->units[2].outputs[0].access;
+  int64_t *none = SAMBA_ARENA_ARRAY(&arena, int64_t, access->counter_count);
+  SambaGuard *guards = SAMBA_ARENA_ARRAY(&arena, SambaGuard, 6);
+  for (uint32_t g = 0; g < 6; ++g)
+    guards[g] = (SambaGuard){.limit = 1, .strides = none};
+
+  buffer->banking = SAMBA_BANKING_COLUMN;
+  assert_int_equal(sambaAddressStages(buffer, access), 1);
+  buffer->banking = SAMBA_BANKING_DIAGONAL;
+  assert_int_equal(sambaAddressStages(buffer, access), 2);
+  access->guards = guards;
+  access->guard_count = 4;
+  assert_null(sambaSectionCheckMachine(section, &machine));
+  access->guard_count = 5;
+  assertMessage(sambaSectionCheckMachine(section, &machine),
+                "unit 'ab' (buffer): output 0: its pattern needs 7 stages of the address pipeline "
+                "(5 guards, the address, the row of banks), but a PMU of tiny has 6\n  note: guard "
+                "fewer dimensions, or use column banking");
+  buffer->banking = SAMBA_BANKING_COLUMN;
+  assert_null(sambaSectionCheckMachine(section, &machine));
+  machine.pmu_address_stages = 5;
+  assertMessage(sambaSectionCheckMachine(section, &machine),
+                "needs 6 stages of the address pipeline (5 guards, the address), but");
+  access->strides = none;
+  assert_int_equal(sambaAddressStages(buffer, access), 5);
+  sambaArenaDestroy(&arena);
+}
+
 static void unitsMustFitTheMachine(void **state) {
   (void)state;
   SambaArena arena = {0};
@@ -373,6 +408,7 @@ int main(void) {
       cmocka_unit_test(wiresAreCounted),
       cmocka_unit_test(misplacedUnitsAreRefused),
       cmocka_unit_test(banksMustFitTheMachine),
+      cmocka_unit_test(patternsMustFitTheAddressPipeline),
       cmocka_unit_test(unitsMustFitTheMachine),
       cmocka_unit_test(lanesMustFitTheMachine),
       cmocka_unit_test(unitsHoldNoMoreThanTheyHave),

@@ -1,0 +1,214 @@
+/* How the banks of buffers are laid out: for each buffer the banking in which its ports need the
+ * fewest cycles, by the law of the ports themselves. Candidates are columns, and diagonals whose
+ * rows are those that a port steps over, with every shift. The slower side decides, so reads that
+ * come again weigh more than writes. */
+#include "backend/codegen/banking.h"
+
+#include "backend/section/access.h"
+#include "backend/section/check/machine_check.h"
+#include "backend/section/port_cycles.h"
+#include "backend/section/width.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ROWS = 6, SAMPLES = 4 };
+
+/* Cycles that the sides of a buffer need per slot. */
+typedef struct Cost {
+  uint64_t slower, both;
+} Cost;
+
+/* A buffer whose banking is known; others with the same ports are laid out alike. */
+typedef struct Known {
+  uint64_t hash;
+  const SambaUnit *unit;
+} Known;
+
+typedef struct Chooser {
+  const SambaMachine *machine;
+  const SambaSection *section;
+  SAMBA_ARRAY(Known) known;
+} Chooser;
+
+static bool isBetter(Cost one, Cost other) {
+  return one.slower != other.slower ? one.slower < other.slower : one.both < other.both;
+}
+
+/*===-- Costs ---------------------------------------------------------------------------------===*/
+
+static uint64_t portVectorBytes(const Chooser *chooser, const SambaUnit *unit,
+                                const SambaPort *port) {
+  uint64_t stream = sambaPortVectorBytes(chooser->section, unit, port, chooser->machine);
+  uint64_t side = (uint64_t)chooser->machine->pmu_port_bytes;
+  return stream < side ? stream : side;
+}
+
+static uint64_t tokensPerSlot(const SambaPort *port) {
+  return sambaTripProduct(port->access.trips, port->access.slot_level, port->access.token_level);
+}
+
+/* Cycles per slot of some ports, from a few of their tokens. */
+static uint64_t sideCycles(const Chooser *chooser, SambaPortPatterns *patterns,
+                           const SambaUnit *unit, const SambaPort *ports, uint32_t count) {
+  uint64_t total = 0;
+  for (uint32_t p = 0; p < count; ++p) {
+    SambaPortCycles *cycles = sambaPortCyclesCreate(patterns, &unit->buffer, &ports[p],
+                                                    portVectorBytes(chooser, unit, &ports[p]));
+    uint64_t tokens = tokensPerSlot(&ports[p]);
+    uint64_t step = (tokens + SAMPLES - 1) / SAMPLES, sum = 0, samples = 0;
+    for (uint64_t token = 0; token < tokens; token += step, ++samples)
+      sum += sambaPortTokenCycles(cycles, token);
+    total += sum * tokens / samples;
+  }
+  return total;
+}
+
+static Cost costOf(const Chooser *chooser, const SambaUnit *unit) {
+  SambaArena arena = {0};
+  SambaPortPatterns *patterns = sambaPortPatternsCreate(chooser->machine, &arena);
+  uint64_t writes = sideCycles(chooser, patterns, unit, unit->inputs, unit->input_count);
+  uint64_t reads = sideCycles(chooser, patterns, unit, unit->outputs, unit->output_count);
+  sambaArenaDestroy(&arena);
+  return (Cost){writes > reads ? writes : reads, writes + reads};
+}
+
+/* No banking can do better: a cycle per vector. */
+static uint64_t leastCycles(const Chooser *chooser, const SambaUnit *unit) {
+  uint64_t total = 0;
+  for (uint32_t p = 0; p < unit->input_count + unit->output_count; ++p) {
+    const SambaPort *port =
+        p < unit->input_count ? &unit->inputs[p] : &unit->outputs[p - unit->input_count];
+    uint64_t bytes = port->token_elements * sambaDTypeBytes(port->dtype);
+    uint64_t vector = portVectorBytes(chooser, unit, port);
+    total += tokensPerSlot(port) * ((bytes + vector - 1) / vector);
+  }
+  return total;
+}
+
+/*===-- Candidates ----------------------------------------------------------------------------===*/
+
+/* Rows that the ports step over within a token, in words. */
+static uint32_t rowsOf(const Chooser *chooser, const SambaUnit *unit, uint32_t *out_rows) {
+  uint32_t count = 0;
+  for (uint32_t p = 0; p < unit->input_count + unit->output_count; ++p) {
+    const SambaPort *port =
+        p < unit->input_count ? &unit->inputs[p] : &unit->outputs[p - unit->input_count];
+    for (uint32_t c = port->access.counter_count; c-- > port->access.token_level;) {
+      int64_t stride = port->access.strides[c];
+      uint64_t bytes =
+          (stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride) * sambaDTypeBytes(port->dtype);
+      uint64_t words = bytes / (uint64_t)chooser->machine->pmu_word_bytes;
+      bool listed = port->access.trips[c] == 1 || words < 2 || words > UINT32_MAX ||
+                    bytes % (uint64_t)chooser->machine->pmu_word_bytes;
+      for (uint32_t i = 0; i < count && !listed; ++i)
+        listed = out_rows[i] == words;
+      if (!listed && count < MOST_ROWS)
+        out_rows[count++] = (uint32_t)words;
+    }
+  }
+  return count;
+}
+
+/* A diagonal asks for a stage of the address pipeline, which guards may need. */
+static bool hasStageForRows(const Chooser *chooser, SambaUnit *unit) {
+  unit->buffer.banking = SAMBA_BANKING_DIAGONAL;
+  bool fits = true;
+  for (uint32_t p = 0; p < unit->input_count; ++p)
+    fits &= sambaAddressStages(&unit->buffer, &unit->inputs[p].access) <=
+            chooser->machine->pmu_address_stages;
+  for (uint32_t p = 0; p < unit->output_count; ++p)
+    fits &= sambaAddressStages(&unit->buffer, &unit->outputs[p].access) <=
+            chooser->machine->pmu_address_stages;
+  unit->buffer.banking = SAMBA_BANKING_COLUMN;
+  return fits;
+}
+
+static void choose(const Chooser *chooser, SambaUnit *unit) {
+  uint32_t rows[MOST_ROWS];
+  uint64_t least = leastCycles(chooser, unit);
+  Cost best = costOf(chooser, unit);
+  if (best.both == least || !hasStageForRows(chooser, unit))
+    return;
+
+  SambaBuffer chosen = unit->buffer;
+  uint32_t count = rowsOf(chooser, unit, rows);
+  for (uint32_t r = 0; r < count; ++r)
+    for (uint32_t skew = 1; skew < chooser->machine->pmu_banks && best.both > least; ++skew) {
+      unit->buffer.banking = SAMBA_BANKING_DIAGONAL;
+      unit->buffer.row_words = rows[r];
+      unit->buffer.skew = skew;
+      Cost cost = costOf(chooser, unit);
+      if (isBetter(cost, best)) {
+        best = cost;
+        chosen = unit->buffer;
+      }
+    }
+  unit->buffer = chosen;
+}
+
+/*===-- Buffers with the same ports -----------------------------------------------------------===*/
+
+static uint64_t mix(uint64_t hash, const void *data, size_t size) {
+  const uint8_t *bytes = data;
+  for (size_t i = 0; i < size; ++i)
+    hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+  return hash;
+}
+
+static uint64_t hashPorts(uint64_t hash, const SambaPort *ports, uint32_t count) {
+  for (uint32_t p = 0; p < count; ++p) {
+    const SambaAccess *access = &ports[p].access;
+    hash = mix(hash, &ports[p].dtype, sizeof ports[p].dtype);
+    hash = mix(hash, &access->token_level, sizeof access->token_level);
+    hash = mix(hash, access->trips, access->counter_count * sizeof *access->trips);
+    hash = mix(hash, access->strides, access->counter_count * sizeof *access->strides);
+  }
+  return hash;
+}
+
+static bool samePorts(const SambaPort *one, const SambaPort *other, uint32_t count) {
+  bool same = true;
+  for (uint32_t p = 0; p < count && same; ++p) {
+    const SambaAccess *a = &one[p].access, *b = &other[p].access;
+    same = one[p].dtype == other[p].dtype && a->counter_count == b->counter_count &&
+           a->slot_level == b->slot_level && a->token_level == b->token_level &&
+           a->guard_count == b->guard_count &&
+           memcmp(a->trips, b->trips, a->counter_count * sizeof *a->trips) == 0 &&
+           memcmp(a->strides, b->strides, a->counter_count * sizeof *a->strides) == 0;
+  }
+  return same;
+}
+
+static const SambaUnit *findKnown(Chooser *chooser, const SambaUnit *unit) {
+  uint64_t hash =
+      hashPorts(hashPorts(0, unit->inputs, unit->input_count), unit->outputs, unit->output_count);
+  for (size_t i = 0; i < chooser->known.size; ++i) {
+    const SambaUnit *known = chooser->known.data[i].unit;
+    if (chooser->known.data[i].hash == hash && known->input_count == unit->input_count &&
+        known->output_count == unit->output_count &&
+        samePorts(known->inputs, unit->inputs, unit->input_count) &&
+        samePorts(known->outputs, unit->outputs, unit->output_count))
+      return known;
+  }
+  sambaArrayAppend(&chooser->known, ((Known){hash, unit}));
+  return NULL;
+}
+
+void sambaChooseBanking(const SambaMachine *machine, SambaSection *section) {
+  Chooser chooser = {.machine = machine, .section = section};
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    SambaUnit *unit = &section->units[u];
+    if (unit->kind != SAMBA_UNIT_BUFFER)
+      continue;
+    const SambaUnit *known = findKnown(&chooser, unit);
+    if (known) {
+      unit->buffer.banking = known->buffer.banking;
+      unit->buffer.row_words = known->buffer.row_words;
+      unit->buffer.skew = known->buffer.skew;
+    } else {
+      choose(&chooser, unit);
+    }
+  }
+  sambaArrayFree(&chooser.known);
+}
