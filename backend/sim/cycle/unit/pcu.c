@@ -1,6 +1,7 @@
 /* PCUs: what is common to SIMD and systolic bodies; see pcu.h. */
 #include "backend/sim/cycle/unit/pcu.h"
 
+#include "backend/section/width.h"
 #include "backend/sim/cycle/unit/pcu_simd.h"
 #include "backend/sim/cycle/unit/pcu_systolic.h"
 
@@ -43,15 +44,20 @@ void sambaPcuBuild(SambaPcu *pcu, SambaArena *arena, const SambaNetwork *network
     sambaInputPortBuild(&input->vectors, arena, network, section, index, p);
   }
 
-  /* The pipeline has a place for every cycle of its latency, and for what one step makes. */
   uint64_t step_bytes = pcu->program.lanes * 8;
-  uint64_t places =
-      sambaLater(pcu->program.latency, step_bytes / (uint64_t)machine->vector_bytes + 1);
+  uint64_t least = step_bytes / (uint64_t)machine->vector_bytes + 1;
   pcu->outputs = SAMBA_ARENA_ARRAY(arena, SambaPcuOutput, unit->output_count);
   for (uint32_t p = 0; p < unit->output_count; ++p) {
     SambaPcuOutput *output = &pcu->outputs[p];
     output->port = &unit->outputs[p];
     output->follows = sambaPcuValueIsAfter(&pcu->program, output->port->compute.value);
+
+    /* The pipeline has a place for every cycle of its latency, and for what one step makes: several
+     * vectors, when the stream is narrower than the unit. */
+    uint64_t bytes = pcu->program.lanes * sambaDTypeBytes(output->port->dtype);
+    uint64_t width = sambaPortVectorBytes(section, unit, output->port, machine);
+    uint64_t more = bytes > width ? (bytes - 1) / width : 0;
+    uint64_t places = sambaLater(pcu->program.latency + 2 * more, least);
     sambaOutputPortBuild(&output->vectors, arena, machine, section, index, p, places);
   }
 }

@@ -13,11 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Some units use a part of the lanes: their reductions fold fewer sums. */
+static void useSomeLanes(SambaSection *section, long seed) {
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    if ((seed + u) % 3 == 0)
+      section->units[u].lanes = 1u << (seed + u) % 5;
+}
+
 static void compareRun(RandomShape shape, long seed, int threads) {
   Builder builder;
   srand48(seed);
   builderInitialize(&builder);
   randomSection(&builder, shape);
+  useSomeLanes(&builder.section, seed);
   uint8_t *before[16], *after[16];
 
   for (uint32_t i = 0; i < builder.section.symbol_count; ++i) {

@@ -252,7 +252,9 @@ static void stepProgram(Reference *reference, Unit *unit, const uint32_t *counte
   const SambaUnit *u = unit->unit;
   ReferenceValue values[512];
   bool depends[512] = {false};
-  int lanes = u->compute.program.lane_reduce && !u->compute.program.systolic ? reference->lanes : 1;
+  int lanes = 1;
+  if (u->compute.program.lane_reduce && !u->compute.program.systolic)
+    lanes = u->lanes ? (int)u->lanes : reference->lanes;
 
   for (uint32_t i = 0; i < u->input_count; ++i) {
     int64_t at = u->inputs[i].compute.offset;
