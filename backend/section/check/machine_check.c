@@ -4,6 +4,7 @@
 #include "backend/section/access.h"
 #include "backend/section/banks.h"
 #include "backend/section/pcu.h"
+#include "backend/section/width.h"
 
 #include <stdlib.h>
 
@@ -78,17 +79,18 @@ static SambaStatus checkArray(const SambaMachine *machine, const SambaUnit *unit
  * lanes. */
 static SambaStatus checkRegisters(const SambaMachine *machine, const SambaUnit *unit) {
   const uint64_t registers = (uint64_t)machine->simd_registers;
+  const int64_t width = (int64_t)sambaUnitVectorBytes(unit, machine);
   bool *late = sambaAllocateZeroed((size_t)unit->input_count + 1, sizeof *late);
   uint64_t all = 0, most = 0;
   uint32_t largest = SAMBA_NO_INDEX; /* the input that holds most */
 
   if (!unit->compute.program.systolic)
-    all = sambaPcuSumVectors(unit, machine->simd_lanes);
+    all = sambaPcuSumVectors(unit, (int64_t)sambaUnitLaneCount(unit, machine));
   const uint64_t sums = all;
   sambaPcuLateInputs(unit, late);
   for (uint32_t i = 0; i < unit->input_count; ++i) {
     SambaPcuWalk walk = sambaPcuWalkInput(unit, i, late[i]);
-    uint64_t held = sambaPcuHeldVectors(&walk, unit->inputs[i].dtype, machine->vector_bytes);
+    uint64_t held = sambaPcuHeldVectors(&walk, unit->inputs[i].dtype, width);
     all = all + held < all ? UINT64_MAX : all + held;
     if (held > most) {
       most = held;

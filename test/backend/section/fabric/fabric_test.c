@@ -350,6 +350,17 @@ static void lanesMustFitTheMachine(void **state) {
   s->units[0].lanes = 32;
   assertMessage(sambaSectionCheckMachine(s, sampleMachine()),
                 "lanes is 32, expected a power of two");
+
+  /* A register is as wide as the lanes in use: 128 values are 8 vectors of 16, and 32 of 4. */
+  s = sampleGather(&arena);
+  SambaUnit *unit = &s->units[2];
+  unit->compute.counter_count = 3;
+  unit->compute.trips = LIST(&arena, uint32_t, 12, 4, 128);
+  unit->inputs[0].compute.strides = LIST(&arena, int64_t, 0, 128, 1);
+  unit->inputs[1].compute.strides = LIST(&arena, int64_t, 0, 0, 1);
+  assert_null(sambaSectionCheckMachine(s, sampleMachine()));
+  unit->lanes = 4;
+  assertMessage(sambaSectionCheckMachine(s, sampleMachine()), "it would have to hold 32 vectors");
   sambaArenaDestroy(&arena);
 }
 
