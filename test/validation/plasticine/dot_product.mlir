@@ -19,7 +19,7 @@ rdu.section @dot(%a: !rdu.symbol<1024xi32> {rdu.name = "a"}, %b: !rdu.symbol<102
   rdu.store %c, %sum {name = "c", inputs = [{tile = [1], strides = [1]}]} : (!rdu.symbol<1xi32>, !rdu.stream<scalar 1xi32>) -> ()
 }
 func.func @main(%a: tensor<1024xi32> {samba.name = "a"}, %b: tensor<1024xi32> {samba.name = "b"})
-    -> (tensor<1xi32> {samba.name = "c"}) {
+    -> (tensor<1xi32> {samba.name = "c", samba.mem = "host"}) {
   %c = samba.call @dot(%a, %b) {id = 0, type = "FWD"} : (tensor<1024xi32>, tensor<1024xi32>) -> tensor<1xi32>
   return %c : tensor<1xi32>
 }

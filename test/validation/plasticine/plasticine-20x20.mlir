@@ -5,5 +5,6 @@ module attributes {rdu.machine = #rdu.machine<"plasticine-20x20", base = "plasti
   unit_counters = {value = 6, source = "stanford-ppl/spade, default parameters"},
   unit_vector_outputs = {value = 4, assumed},
   ag_latency_cycles = {value = 30, assumed},
-  ag_merge_outstanding = {value = 0, assumed}
+  ag_merge_outstanding = {value = 0, assumed},
+  host_latency_ns = {value = 0, assumed}
 >} {}

@@ -53,7 +53,7 @@ rdu.section @q6(%d: !rdu.symbol<1024xi32> {rdu.name = "date"}, %q: !rdu.symbol<1
 }
 func.func @main(%d: tensor<1024xi32> {samba.name = "date"}, %q: tensor<1024xi32> {samba.name = "quantity"},
                 %s: tensor<1024xi32> {samba.name = "discount"}, %p: tensor<1024xi32> {samba.name = "price"})
-    -> (tensor<1xi32> {samba.name = "revenue"}) {
+    -> (tensor<1xi32> {samba.name = "revenue", samba.mem = "host"}) {
   %c = samba.call @q6(%d, %q, %s, %p) {id = 0, type = "FWD"}
       : (tensor<1024xi32>, tensor<1024xi32>, tensor<1024xi32>, tensor<1024xi32>) -> tensor<1xi32>
   return %c : tensor<1xi32>
