@@ -34,6 +34,7 @@ typedef struct Pricing {
   double dram_bytes, first_bytes; /* all, and those that must arrive before the first firing */
   double elements_bytes;
   double slowest;   /* cycles of the slowest port, PMU or address generator */
+  double turns;     /* cycles in which buffers of one slot are filled while the PCUs wait */
   double least_ags; /* without more streams into or out of a port than a lane has flow ids */
   uint32_t uses;    /* operands and results in memory */
   uint32_t demand_count;
@@ -336,8 +337,10 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
 
   /* At most two generators per buffer, or per staging buffer of several copies; what is loaded once
    * gets about half of all. */
-  raise(&pricing->slowest, all / (direct ? loaded : 2 * ceil(loaded / staged)) / rate *
-                               (depth == 1 && slots > 1 ? 2 : 1));
+  double loading = all / (direct ? loaded : 2 * ceil(loaded / staged)) / rate;
+  raise(&pricing->slowest, loading);
+  if (depth == 1 && slots > 1) /* filling and reading take turns */
+    raise(&pricing->turns, loading);
   ++pricing->uses;
   pricing->least_ags += leastRanges(nest, i, machine->flows_per_lane);
   pricing->demands[pricing->demand_count++] =
@@ -470,7 +473,7 @@ static double fullCycles(const Pricing *pricing, double firing, double firings) 
   double skew =
       nest->copies > 1 ? detour * (double)machine->hop_cycles * sqrt(2.0 * nest->copies) : 0;
   double passes = (double)sambaTileNestPasses(nest);
-  double cycles = (firing + skew) * firings;
+  double cycles = (firing + skew) * firings + pricing->turns;
   if (sambaTileNestCarriesSums(nest))
     raise(&cycles,
           (firing + sumCycles(nest)) * firings / passes / (double)sambaTileNestResults(nest));
