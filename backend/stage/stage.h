@@ -77,7 +77,7 @@ typedef struct SambaStageTensor {
 /* How one stage is mapped; the IR form is #rdu.mapping. All zero = let the planner decide. */
 typedef struct SambaMapping {
   uint32_t dim_count;
-  int64_t tile[SAMBA_MAX_STAGE_DIMS]; /* points of one firing along each dimension (1..extent) */
+  int64_t tile[SAMBA_MAX_STAGE_DIMS]; /* points of one tile along each dimension (1..extent) */
   uint32_t
       unroll[SAMBA_MAX_STAGE_DIMS]; /* copies side by side along each parallel dimension (>= 1) */
   uint32_t order[SAMBA_MAX_STAGE_DIMS]; /* tile loops, outermost first: a permutation of the
