@@ -6,6 +6,7 @@
 #include "backend/section/width.h"
 #include "backend/sim/value/storage/pattern.h"
 #include "backend/sim/value/unit/loop_nest.h"
+#include "backend/sim/value/unit/sums.h"
 #include "backend/sim/value/unit/systolic.h"
 
 #include <stdlib.h>
@@ -31,9 +32,9 @@ typedef struct ComputeState {
   SambaSystolic *systolic;
   uint32_t mac;       /* its op */
   int32_t direct;     /* output whose tokens are the accumulators, or -1 */
-  SambaBlock *making; /* that token while it grows */
+  SambaBlock *making; /* the accumulators: that token while it grows, if it has their order */
+  SambaSumsWalk *starting, *ending; /* from the token that the sums start at; into that output's */
   uint64_t inner_points;
-  const int64_t *accumulator_strides, *start_strides; /* of the sums and of where they start */
 } ComputeState;
 
 static bool isReduction(uint8_t opcode) { return sambaLaneOpClass(opcode) == 'R'; }
@@ -75,19 +76,14 @@ static int64_t **portStrides(SambaSectionRun *run, SambaUnitRun *unit, ComputeSt
   return strides;
 }
 
-/* The output that the accumulators are: the mac's value as f32 or i32, laid out like them. */
-static int32_t findDirect(const SambaUnit *config, const ComputeState *state,
-                          const int64_t *accumulator_strides) {
+/* The output that the accumulators are: the mac's value as f32 or i32. */
+static int32_t findDirect(const SambaUnit *config, const ComputeState *state) {
   uint32_t value = config->input_count + state->mac;
   if (config->output_count != 1 || config->outputs[0].compute.value != value ||
       config->outputs[0].compute.offset != 0)
     return -1;
   if (config->outputs[0].dtype != SAMBA_DTYPE_F32 && config->outputs[0].dtype != SAMBA_DTYPE_I32)
     return -1;
-  for (uint32_t c = config->compute.token_level; c < config->compute.counter_count; ++c)
-    if (config->compute.trips[c] > 1 &&
-        config->outputs[0].compute.strides[c] != accumulator_strides[c])
-      return -1;
   return 0;
 }
 
@@ -96,6 +92,7 @@ typedef struct SystolicPlan {
   const SambaUnit *unit;
   const SambaLaneOp *mac;
   const int64_t *strides[2];
+  uint32_t sharers[2];
   const int64_t *accumulator_strides;
   SambaSystolic *systolic;
 } SystolicPlan;
@@ -107,12 +104,13 @@ typedef struct Planner {
 } Planner;
 
 static bool walksAlike(const SystolicPlan *plan, const SambaUnit *unit, const SambaLaneOp *mac,
-                       const int64_t *const strides[2]) {
+                       const int64_t *const strides[2], const uint32_t sharers[2]) {
   const SambaUnit *other = plan->unit;
   if (unit->compute.token_level != other->compute.token_level ||
       unit->compute.counter_count != other->compute.counter_count ||
       unit->compute.program.reduce_mask != other->compute.program.reduce_mask ||
-      mac->type != plan->mac->type)
+      mac->type != plan->mac->type || sharers[0] != plan->sharers[0] ||
+      sharers[1] != plan->sharers[1])
     return false;
   for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c)
     if (unit->compute.trips[c] != other->compute.trips[c] || strides[0][c] != plan->strides[0][c] ||
@@ -121,10 +119,19 @@ static bool walksAlike(const SystolicPlan *plan, const SambaUnit *unit, const Sa
   return true;
 }
 
+/* Units that get the tokens of an input. */
+static uint32_t countSharers(const SambaSection *section, const SambaPort *port) {
+  uint32_t count = port->stream_count ? section->streams[port->streams[0]].destination_count : 1;
+  return count ? count : 1;
+}
+
 static SambaSystolic *findSystolic(Planner *planner, const SambaUnit *unit, const SambaLaneOp *mac,
                                    const int64_t *const strides[2], int64_t *out_strides) {
   const SystolicPlan *last = planner->last;
-  if (last && walksAlike(last, unit, mac, strides)) {
+  const uint32_t sharers[2] = {
+      countSharers(planner->run->section, &unit->inputs[mac->operands[0]]),
+      countSharers(planner->run->section, &unit->inputs[mac->operands[1]])};
+  if (last && walksAlike(last, unit, mac, strides, sharers)) {
     memcpy(out_strides, last->accumulator_strides,
            unit->compute.counter_count * sizeof *out_strides);
     return last->systolic;
@@ -132,9 +139,12 @@ static SambaSystolic *findSystolic(Planner *planner, const SambaUnit *unit, cons
 
   SambaSectionRun *run = planner->run;
   SystolicPlan *plan = SAMBA_ARENA_NEW(&run->arena, SystolicPlan);
-  *plan = (SystolicPlan){.unit = unit, .mac = mac, .strides = {strides[0], strides[1]}};
+  *plan = (SystolicPlan){.unit = unit,
+                         .mac = mac,
+                         .strides = {strides[0], strides[1]},
+                         .sharers = {sharers[0], sharers[1]}};
   plan->systolic =
-      sambaSystolicCreate(&run->arena, unit, mac, run->context.cpu, strides, out_strides);
+      sambaSystolicCreate(&run->arena, unit, mac, run->context.cpu, strides, sharers, out_strides);
   plan->accumulator_strides = out_strides;
   planner->last = plan;
   return plan->systolic;
@@ -153,11 +163,15 @@ static void planSystolic(Planner *planner, SambaUnitRun *unit, ComputeState *sta
   if (mac->type == SAMBA_DTYPE_I64)
     return;
   state->systolic = findSystolic(planner, config, mac, operands, strides[ports]);
-  state->accumulator_strides = strides[ports];
+  if (!state->systolic)
+    return;
+  SambaArena *arena = &planner->run->arena;
   if (mac->opcode == SAMBA_LANE_MAC_ON)
-    state->start_strides = strides[mac->operands[2]];
-  if (state->systolic)
-    state->direct = findDirect(config, state, strides[ports]);
+    state->starting = sambaSumsWalkCreate(arena, config, strides[mac->operands[2]], strides[ports]);
+  state->direct = findDirect(config, state);
+  if (state->direct >= 0)
+    state->ending =
+        sambaSumsWalkCreate(arena, config, strides[ports], config->outputs[0].compute.strides);
 }
 
 static void makeSpec(SambaSectionRun *run, SambaUnitRun *unit, ComputeState *state,
@@ -355,31 +369,13 @@ static bool isReady(const SambaUnitRun *unit, const ComputeState *state, bool la
   return true;
 }
 
-/* Fills the accumulators with the token of an input, point by point. */
-static void startSums(const SambaUnitRun *unit, ComputeState *state, uint32_t input) {
-  const SambaCompute *compute = &unit->unit->compute;
+/* Fills the accumulators with the token of an input. */
+static void startSums(ComputeState *state, uint32_t input) {
   const SambaToken *token = &state->held[input];
-  const uint32_t *from = (const uint32_t *)(const void *)token->block->data + token->offset +
-                         state->input_offsets[input];
-  uint32_t *to = (uint32_t *)(void *)state->making->data;
-  uint32_t counters[SAMBA_MAX_COUNTERS] = {0};
-  uint64_t points = sambaSystolicPoints(state->systolic);
-
-  for (uint64_t point = 0; point < points; ++point) {
-    int64_t source = 0, target = 0;
-    for (uint32_t c = compute->token_level; c < compute->counter_count; ++c) {
-      source += state->start_strides[c] * counters[c];
-      target += state->accumulator_strides[c] * counters[c];
-    }
-    to[target] = from[source];
-    for (uint32_t c = compute->counter_count; c-- > compute->token_level;) {
-      if (compute->program.reduce_mask >> c & 1)
-        continue;
-      if (++counters[c] < compute->trips[c])
-        break;
-      counters[c] = 0;
-    }
-  }
+  sambaSumsMove(state->starting,
+                (const uint32_t *)(const void *)token->block->data + token->offset +
+                    state->input_offsets[input],
+                (uint32_t *)(void *)state->making->data);
 }
 
 static void runSystolic(SambaSectionRun *run, SambaUnitRun *unit, ComputeState *state, bool first) {
@@ -395,7 +391,7 @@ static void runSystolic(SambaSectionRun *run, SambaUnitRun *unit, ComputeState *
                                                state->systolic->element_bytes);
   bool started = first && mac->opcode == SAMBA_LANE_MAC_ON;
   if (started)
-    startSums(unit, state, mac->operands[2]);
+    startSums(state, mac->operands[2]);
   sambaSystolicRun(state->systolic, pool, operands, state->making->data, first && !started);
   state->arguments[state->layout.accumulators] = (int64_t)(intptr_t)state->making->data;
 }
@@ -459,6 +455,14 @@ static void fireOnce(SambaSectionRun *run, SambaUnitRun *unit, ComputeState *sta
   if (state->direct >= 0 && last) {
     outputs[state->direct] = state->making;
     state->making = NULL;
+    if (!state->ending->copies) {
+      SambaBlock *sums = outputs[state->direct];
+      outputs[state->direct] = sambaBlockCreate(pool, sambaSystolicPoints(state->systolic) *
+                                                          state->systolic->element_bytes);
+      sambaSumsMove(state->ending, (const uint32_t *)(const void *)sums->data,
+                    (uint32_t *)(void *)outputs[state->direct]->data);
+      state->making = sums;
+    }
   }
 
   for (uint32_t i = 0; i < config->output_count; ++i)

@@ -110,9 +110,9 @@ static void findRuns(SambaArena *arena, SambaSystolic *systolic, const Axis *k, 
     systolic->pack_offsets[o] = b[o * systolic->pack_inner];
 }
 
-static double sideCost(uint64_t count, uint64_t other, bool contiguous) {
+static double sideCost(uint64_t count, uint64_t other, bool contiguous, uint32_t sharers) {
   double vectors = (double)((count + 15) / 16 * 16) / (double)count;
-  return vectors + (contiguous ? 0 : 20.0 / (double)other);
+  return vectors + (contiguous ? 0 : 20.0 / (double)other / (double)sharers);
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value) {
@@ -153,7 +153,8 @@ static CounterClasses classifyCounters(const SambaUnit *unit, const int64_t *con
 
 /* Decides which operand is the vector side; returns its index. */
 static int chooseColumns(SambaArena *arena, SambaSystolic *systolic, const SambaUnit *unit,
-                         const CounterClasses *classes, const int64_t *const strides[2]) {
+                         const CounterClasses *classes, const int64_t *const strides[2],
+                         const uint32_t sharers[2]) {
   Axis axes[2];
   bool contiguous[2];
   for (int o = 0; o < 2; ++o) {
@@ -161,8 +162,8 @@ static int chooseColumns(SambaArena *arena, SambaSystolic *systolic, const Samba
     contiguous[o] = isContiguous(axes[o].offsets[o], axes[o].count);
   }
 
-  systolic->swapped = sideCost(axes[0].count, axes[1].count, contiguous[0]) <
-                      sideCost(axes[1].count, axes[0].count, contiguous[1]);
+  systolic->swapped = sideCost(axes[0].count, axes[1].count, contiguous[0], sharers[0]) <
+                      sideCost(axes[1].count, axes[0].count, contiguous[1], sharers[1]);
   const int column = systolic->swapped ? 0 : 1;
   const int row = 1 - column;
   systolic->rows = axes[row].count;
@@ -210,7 +211,7 @@ static void layOutPanels(SambaArena *arena, SambaSystolic *systolic) {
 
 SambaSystolic *sambaSystolicCreate(SambaArena *arena, const SambaUnit *unit, const SambaLaneOp *mac,
                                    const char *cpu, const int64_t *const strides[2],
-                                   int64_t *out_strides) {
+                                   const uint32_t sharers[2], int64_t *out_strides) {
   SambaSystolic *systolic = SAMBA_ARENA_NEW(arena, SambaSystolic);
   systolic->kernels =
       sambaDTypeIsFloat(mac->type) ? sambaTileKernelsFind(cpu) : sambaTileKernelsInteger();
@@ -222,7 +223,7 @@ SambaSystolic *sambaSystolicCreate(SambaArena *arena, const SambaUnit *unit, con
     if (axisCount(unit, all[i]) > maxAxis)
       return NULL;
 
-  int column = chooseColumns(arena, systolic, unit, &classes, strides);
+  int column = chooseColumns(arena, systolic, unit, &classes, strides, sharers);
   Axis depth = makeAxis(arena, unit, classes.reduced, strides);
   findRuns(arena, systolic, &depth, 1 - column, column);
   setBatches(arena, systolic, unit, classes.batch, strides, column);

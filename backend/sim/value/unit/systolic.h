@@ -26,11 +26,12 @@ typedef struct SambaSystolic {
 } SambaSystolic;
 
 /* strides: of both operands in their blocks (counter_count entries each), by the mac's operand
- * order. out_strides: where the accumulator of a point is, per counter. NULL: too large for tables;
- * a SIMD kernel must do. */
+ * order. sharers: how many units get each operand's tokens, and share what is packed of them.
+ * out_strides: where the accumulator of a point is, per counter. NULL: too large for tables; a SIMD
+ * kernel must do. */
 SambaSystolic *sambaSystolicCreate(SambaArena *arena, const SambaUnit *unit, const SambaLaneOp *mac,
                                    const char *cpu, const int64_t *const strides[2],
-                                   int64_t *out_strides);
+                                   const uint32_t sharers[2], int64_t *out_strides);
 /* Runs one firing. operands: tokens in the mac's order with the offsets of their first elements. */
 void sambaSystolicRun(const SambaSystolic *systolic, SambaPool *pool, const SambaToken operands[2],
                       void *accumulators, bool first);
