@@ -6,6 +6,9 @@
  * half a token. The factors start as large as limits allow and are lowered until all units agree;
  * that gives the largest ones, since a lower bound of one unit never raises that of another.
  *
+ * A port that deals tokens to several streams may do so in larger portions than it was told, when
+ * nobody can tell from memory.
+ *
  * Larger tokens must not make the network wait for itself:
  *  - a token never spans two slots of a buffer, so whatever goes round through a buffer that starts
  * full keeps its order slot by slot;
@@ -16,6 +19,8 @@
 #include "backend/section/access.h"
 #include "backend/sim/value/network/join_section.h"
 #include "backend/sim/value/network/views.h"
+#include "backend/sim/value/storage/pattern.h"
+#include "backend/sim/value/unit/buffer_unit.h"
 
 #include <stdlib.h>
 
@@ -25,14 +30,17 @@ const SambaJoinLimits sambaJoinLimits = {
 /* Ports are numbered through, inputs before outputs, unit by unit. Those that streams connect are
  * in one class. */
 typedef struct Joiner {
-  const SambaSection *section;
+  const SambaSection *section; /* with divided counters */
+  const bool *ordered;
   const SambaJoinLimits *limits;
   SambaArena *arena;
   uint32_t *first_port; /* per unit */
   uint32_t *leader;     /* per port, on the way to its class's first port */
   uint64_t *bound;      /* per class: no larger factor is possible */
+  SambaDeal *deals;     /* per port, where aligned */
   SambaCuts cuts;
   bool changed; /* a bound was lowered */
+  bool divided; /* counters of a COMPUTE were */
 } Joiner;
 
 static uint32_t portOf(const Joiner *joiner, uint32_t unit, bool output, uint32_t port) {
@@ -64,6 +72,151 @@ static bool isView(const Joiner *joiner, const SambaSection *section, uint32_t u
   return sambaOutputIsView(joiner->arena, section, unit, port, &layout);
 }
 
+/*===-- Deals ---------------------------------------------------------------------------------===*/
+
+typedef struct Visits {
+  uint8_t *seen; /* a bit per element of the slot */
+  bool twice;
+} Visits;
+
+static SambaStatus visitRow(void *user, const SambaRow *row) {
+  Visits *visits = user;
+  for (uint64_t i = row->low; i < row->high; ++i) {
+    uint64_t at = (uint64_t)(row->address + row->stride * (int64_t)i);
+    visits->twice |= visits->seen[at / 8] >> at % 8 & 1;
+    visits->seen[at / 8] |= (uint8_t)(1u << at % 8);
+  }
+  return NULL;
+}
+
+/* Guards may leave out what would be visited twice, as at the edges of an image: walks the first
+ * slot. */
+static bool visitsSlotOnce(const SambaAccess *access, uint64_t slot_elements) {
+  SambaArena arena = {0};
+  const SambaPattern *pattern = sambaPatternCreate(&arena, access);
+  SambaOrigin origin = {0, SAMBA_ARENA_ARRAY(&arena, int64_t, access->guard_count)};
+  uint32_t *counters = SAMBA_ARENA_ARRAY(&arena, uint32_t, access->token_level);
+  Visits visits = {.seen = SAMBA_ARENA_ARRAY(&arena, uint8_t, slot_elements / 8 + 1)};
+  uint64_t tokens = sambaTripProduct(access->trips, access->slot_level, access->token_level);
+
+  for (uint64_t t = 0; t < tokens && !visits.twice; ++t) {
+    sambaPatternOrigin(pattern, counters, &origin);
+    sambaStatusFree(sambaPatternRows(pattern, &origin, NULL, visitRow, &visits));
+    sambaCountersStep(counters, access->trips, access->token_level);
+  }
+  sambaArenaDestroy(&arena);
+  return !visits.twice;
+}
+
+/* No element of a slot, or of memory, twice: then the order in which they are written does not
+ * matter. */
+static bool writesOnce(const SambaUnit *unit, const SambaAccess *access) {
+  SambaAccessStep steps[SAMBA_MAX_COUNTERS];
+  uint32_t count = 0;
+  bool slots_alike = unit->kind == SAMBA_UNIT_BUFFER && access->guard_count;
+  for (uint32_t c = access->slot_level; c < access->counter_count; ++c)
+    if (access->trips[c] > 1)
+      steps[count++] = (SambaAccessStep){access->trips[c], access->strides[c]};
+  for (uint32_t g = 0; g < access->guard_count; ++g)
+    for (uint32_t c = 0; c < access->slot_level; ++c)
+      slots_alike &= access->guards[g].strides[c] == 0 && access->strides[c] == 0;
+  return sambaStepsVisitOnce(steps, count) ||
+         (slots_alike && visitsSlotOnce(access, unit->buffer.slot_elements));
+}
+
+/* May the port's tokens pass in another order, as long as those of each stream keep theirs? */
+static bool mayReorder(const Joiner *joiner, uint32_t unit, bool output, uint32_t port) {
+  const SambaUnit *u = &joiner->section->units[unit];
+  if (u->kind == SAMBA_UNIT_COMPUTE)
+    return false;
+  bool alone = u->input_count + u->output_count == 1;
+  if (u->kind != SAMBA_UNIT_BUFFER && (!alone || joiner->ordered[unit]))
+    return false;
+  return output || writesOnce(u, &u->inputs[port].access);
+}
+
+/* A port that deals its tokens to streams one by one gives each of them tokens that are not
+ * neighbours: they become so when the counters that step from stream to stream go outside. Divides
+ * counters where only parts of them do. */
+static void alignDeals(Joiner *joiner, SambaUnit *units) {
+  for (uint32_t u = 0; u < joiner->section->unit_count; ++u) {
+    SambaUnit *unit = &units[u];
+    for (uint32_t i = 0; i < unit->input_count + unit->output_count; ++i) {
+      bool output = i >= unit->input_count;
+      uint32_t p = output ? i - unit->input_count : i;
+      SambaPort *port = output ? &unit->outputs[p] : &unit->inputs[p];
+      SambaDeal deal;
+      if (port->stream_count > 1 && mayReorder(joiner, u, output, p) &&
+          sambaAccessAlignDeal(joiner->arena, port, &port->access, &deal))
+        joiner->deals[joiner->first_port[u] + i] = deal;
+    }
+  }
+}
+
+/*===-- Counters that step through views ------------------------------------------------------===*/
+
+/* How many steps of a counter of this stride stay within one dimension of the layout; 0: as many as
+ * it has, or not a whole number. */
+static uint64_t stepsWithin(const SambaBlockLayout *layout, int64_t stride) {
+  uint64_t place = 1;
+  for (uint32_t d = layout->rank; d-- > 1;) {
+    const uint64_t next = place * layout->trips[d];
+    if ((uint64_t)stride < next)
+      return (uint64_t)stride % place || next % (uint64_t)stride ? 0 : next / (uint64_t)stride;
+    place = next;
+  }
+  return 0;
+}
+
+/* A PMU walks its slot by more counters than a unit has for the elements that come. The unit can
+ * read the slot in place if its counters are divided alike. */
+static bool divideOnce(Joiner *joiner, SambaUnit *unit) {
+  for (uint32_t i = 0; i < unit->input_count; ++i) {
+    SambaPort *port = &unit->inputs[i];
+    if (port->stream_count == 0)
+      continue;
+    SambaEndpoint from = joiner->section->streams[port->streams[0]].source;
+    const SambaUnit *source = &joiner->section->units[from.unit];
+    SambaBlockLayout layout;
+    if (source->kind != SAMBA_UNIT_BUFFER ||
+        !sambaBufferViewLayout(joiner->arena, &source->outputs[from.port], &layout))
+      continue;
+    for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c) {
+      const int64_t stride = port->compute.strides[c];
+      const uint64_t within = stride > 0 ? stepsWithin(&layout, stride) : 0;
+      const uint32_t trip = unit->compute.trips[c];
+      if (within > 1 && within < trip && trip % within == 0 &&
+          sambaComputeDivide(joiner->arena, unit, c, (uint32_t)within))
+        return true;
+    }
+  }
+  return false;
+}
+
+static void divideCounters(Joiner *joiner, SambaUnit *units) {
+  for (uint32_t u = 0; u < joiner->section->unit_count; ++u)
+    while (units[u].kind == SAMBA_UNIT_COMPUTE && divideOnce(joiner, &units[u]))
+      joiner->divided = true;
+}
+
+/* A section of the same meaning whose counters are divided as joining needs them. */
+static void divideChains(Joiner *joiner) {
+  SambaSection *divided = sambaArenaCopy(joiner->arena, joiner->section, sizeof *divided);
+  divided->units =
+      sambaArenaCopy(joiner->arena, divided->units, divided->unit_count * sizeof *divided->units);
+  for (uint32_t u = 0; u < divided->unit_count; ++u) {
+    SambaUnit *unit = &divided->units[u];
+    unit->inputs =
+        sambaArenaCopy(joiner->arena, unit->inputs, unit->input_count * sizeof *unit->inputs);
+    unit->outputs =
+        sambaArenaCopy(joiner->arena, unit->outputs, unit->output_count * sizeof *unit->outputs);
+  }
+
+  alignDeals(joiner, divided->units);
+  divideCounters(joiner, divided->units);
+  joiner->section = divided;
+}
+
 /*===-- Bounds to begin with ------------------------------------------------------------------===*/
 
 static void makeClasses(Joiner *joiner) {
@@ -75,6 +228,7 @@ static void makeClasses(Joiner *joiner) {
     ports += section->units[u].input_count + section->units[u].output_count;
   }
 
+  joiner->deals = SAMBA_ARENA_ARRAY(joiner->arena, SambaDeal, ports);
   joiner->leader = SAMBA_ARENA_ARRAY(joiner->arena, uint32_t, ports);
   joiner->bound = SAMBA_ARENA_ARRAY(joiner->arena, uint64_t, ports);
   for (uint32_t p = 0; p < ports; ++p)
@@ -157,7 +311,8 @@ typedef struct Search {
   uint32_t unit;
   const uint32_t *trips;
   uint32_t from, level;
-  uint64_t most; /* steps, at most */
+  SambaDeal deal; /* stays outside */
+  uint64_t most;  /* steps, at most */
   bool (*accepts)(const struct Search *search, SambaCut cut);
   const SambaPort *port; /* of a buffer */
   uint64_t *bound;       /* of that port */
@@ -166,12 +321,14 @@ typedef struct Search {
 /* The cut that moves the most steps of those that are accepted; with a cut, every smaller one
  * would be. */
 static SambaCut findCut(const Search *search) {
-  SambaCut best = {search->level, 1};
+  SambaCut best = {search->level, 1, search->deal};
   uint64_t steps = 1;
 
   for (uint32_t c = search->level; c-- > search->from;) {
+    if (c >= search->deal.begin && c < search->deal.end)
+      continue;
     const uint32_t trip = search->trips[c];
-    SambaCut whole = {c, trip};
+    SambaCut whole = {c, trip, search->deal};
     if (trip <= search->most / steps && search->accepts(search, whole)) {
       best = whole;
       steps *= trip;
@@ -179,8 +336,8 @@ static SambaCut findCut(const Search *search) {
     }
     uint64_t part = search->most / steps < trip ? search->most / steps : trip - 1;
     for (; part > 1; --part)
-      if (trip % part == 0 && search->accepts(search, (SambaCut){c, (uint32_t)part}))
-        return (SambaCut){c, (uint32_t)part};
+      if (trip % part == 0 && search->accepts(search, (SambaCut){c, (uint32_t)part, search->deal}))
+        return (SambaCut){c, (uint32_t)part, search->deal};
     break;
   }
 
@@ -240,16 +397,18 @@ static void joinComputeUnit(Joiner *joiner, uint32_t u) {
           sambaCutSteps(compute->trips, cut, unit->outputs[i].compute.level));
 }
 
-static SambaCut joinAccess(Joiner *joiner, const SambaAccess *access, uint64_t *bound) {
+static SambaCut joinAccess(Joiner *joiner, const SambaAccess *access, SambaDeal deal,
+                           uint64_t *bound) {
   Search search = {.joiner = joiner,
                    .trips = access->trips,
                    .from = access->slot_level,
                    .level = access->token_level,
+                   .deal = deal,
                    .most = *bound,
                    .accepts = acceptsSteps,
                    .bound = bound};
   if (access->counter_count == SAMBA_MAX_COUNTERS)
-    return (SambaCut){access->token_level, 1};
+    return (SambaCut){.first = access->token_level, .part = 1};
   SambaCut cut = findCut(&search);
   lower(joiner, bound, sambaCutSteps(access->trips, cut, access->token_level));
   return cut;
@@ -264,7 +423,7 @@ static void joinLoadStoreUnit(Joiner *joiner, uint32_t u) {
   for (uint32_t i = 0; i < unit->output_count; ++i)
     bound = *boundOf(joiner, u, true, i) < bound ? *boundOf(joiner, u, true, i) : bound;
 
-  joiner->cuts.units[u] = joinAccess(joiner, access, &bound);
+  joiner->cuts.units[u] = joinAccess(joiner, access, joiner->deals[joiner->first_port[u]], &bound);
   for (uint32_t i = 0; i < unit->input_count; ++i)
     lower(joiner, boundOf(joiner, u, false, i), bound);
   for (uint32_t i = 0; i < unit->output_count; ++i)
@@ -275,15 +434,17 @@ static void joinBufferUnit(Joiner *joiner, uint32_t u) {
   const SambaUnit *unit = &joiner->section->units[u];
   for (uint32_t i = 0; i < unit->input_count; ++i)
     joiner->cuts.ports[u][i] =
-        joinAccess(joiner, &unit->inputs[i].access, boundOf(joiner, u, false, i));
+        joinAccess(joiner, &unit->inputs[i].access, joiner->deals[portOf(joiner, u, false, i)],
+                   boundOf(joiner, u, false, i));
   for (uint32_t i = 0; i < unit->output_count; ++i)
     joiner->cuts.ports[u][unit->input_count + i] =
-        joinAccess(joiner, &unit->outputs[i].access, boundOf(joiner, u, true, i));
+        joinAccess(joiner, &unit->outputs[i].access, joiner->deals[portOf(joiner, u, true, i)],
+                   boundOf(joiner, u, true, i));
 }
 
-/* A port with several streams deals and takes whole joined tokens. */
-static void joinTurns(Joiner *joiner, const SambaPort *port, uint64_t *bound) {
-  if (port->stream_count <= 1)
+/* A port whose deal stays as it is deals and takes whole joined tokens. */
+static void joinTurns(Joiner *joiner, const SambaPort *port, SambaDeal deal, uint64_t *bound) {
+  if (port->stream_count <= 1 || deal.begin < deal.end)
     return;
   uint64_t factor = port->block < *bound ? port->block : *bound;
   while (factor > 1 && port->block % factor)
@@ -298,9 +459,11 @@ static void agree(Joiner *joiner) {
     for (uint32_t u = 0; u < section->unit_count; ++u) {
       const SambaUnit *unit = &section->units[u];
       for (uint32_t i = 0; i < unit->input_count; ++i)
-        joinTurns(joiner, &unit->inputs[i], boundOf(joiner, u, false, i));
+        joinTurns(joiner, &unit->inputs[i], joiner->deals[portOf(joiner, u, false, i)],
+                  boundOf(joiner, u, false, i));
       for (uint32_t i = 0; i < unit->output_count; ++i)
-        joinTurns(joiner, &unit->outputs[i], boundOf(joiner, u, true, i));
+        joinTurns(joiner, &unit->outputs[i], joiner->deals[portOf(joiner, u, true, i)],
+                  boundOf(joiner, u, true, i));
       if (unit->kind == SAMBA_UNIT_COMPUTE)
         joinComputeUnit(joiner, u);
       else if (unit->kind == SAMBA_UNIT_BUFFER)
@@ -344,10 +507,11 @@ static bool joinsAny(const Joiner *joiner) {
 }
 
 const SambaSection *sambaJoinPasses(SambaArena *arena, const SambaSection *section,
-                                    const SambaJoinLimits *limits) {
+                                    const bool *ordered, const SambaJoinLimits *limits) {
   SambaArena scratch = {0};
-  Joiner joiner = {.section = section, .limits = limits, .arena = &scratch};
+  Joiner joiner = {.section = section, .ordered = ordered, .limits = limits, .arena = &scratch};
   makeClasses(&joiner);
+  divideChains(&joiner);
   joiner.cuts.units = SAMBA_ARENA_ARRAY(&scratch, SambaCut, section->unit_count);
   joiner.cuts.ports = SAMBA_ARENA_ARRAY(&scratch, SambaCut *, section->unit_count);
   for (uint32_t u = 0; u < section->unit_count; ++u)
@@ -360,7 +524,8 @@ const SambaSection *sambaJoinPasses(SambaArena *arena, const SambaSection *secti
   const SambaSection *joined = NULL;
   while (!joined) {
     agree(&joiner);
-    joined = joinsAny(&joiner) ? sambaJoinedSectionCreate(arena, section, &joiner.cuts) : section;
+    joined =
+        joinsAny(&joiner) ? sambaJoinedSectionCreate(arena, joiner.section, &joiner.cuts) : section;
     if (!keepsViews(&joiner, joined))
       joined = NULL;
   }

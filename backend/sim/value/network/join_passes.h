@@ -13,11 +13,14 @@ typedef struct SambaJoinLimits {
 
 extern const SambaJoinLimits sambaJoinLimits; /* what suits the caches of a host */
 
-/* A section of the same meaning - every element gets the same value, in the same order of
+/* ordered: per unit, whether other units touch the memory that this LOAD or STORE touches, so that
+ * the order of its firings may matter to them.
+ *
+ * A section of the same meaning - every element gets the same value, in the same order of
  * operations - with larger tokens where that is possible. Units, ports, streams and slots are the
  * same ones; only chains, levels and token sizes differ. The section itself when nothing can be
  * joined. Shares names, streams and programs with it. */
 const SambaSection *sambaJoinPasses(SambaArena *arena, const SambaSection *section,
-                                    const SambaJoinLimits *limits);
+                                    const bool *ordered, const SambaJoinLimits *limits);
 
 #endif

@@ -11,41 +11,59 @@ typedef struct Chain {
   const uint32_t *old_trips;
   uint32_t old_level, old_count; /* token_level and length */
   SambaCut cut;
-  bool split; /* the cut's counter becomes two */
   uint32_t level, count;
   uint32_t *trips;
+  uint32_t *from;  /* per new counter: the old one that it is, or is a half of */
+  int64_t *factor; /* steps of the old counter that one of its own is */
 } Chain;
+
+static bool isDealt(SambaCut cut, uint32_t counter) {
+  return cut.first < cut.deal.begin && counter >= cut.deal.begin && counter < cut.deal.end;
+}
 
 uint64_t sambaCutSteps(const uint32_t *trips, SambaCut cut, uint32_t level) {
   if (level <= cut.first)
     return 1;
-  return cut.part * sambaTripProduct(trips, cut.first + 1, level);
+  uint64_t steps = cut.part;
+  for (uint32_t c = cut.first + 1; c < level; ++c)
+    if (!isDealt(cut, c) && __builtin_mul_overflow(steps, (uint64_t)trips[c], &steps))
+      return UINT64_MAX;
+  return steps;
+}
+
+static void appendCounter(Chain *chain, uint32_t from, uint32_t trip, int64_t factor) {
+  chain->trips[chain->count] = trip;
+  chain->from[chain->count] = from;
+  chain->factor[chain->count++] = factor;
 }
 
 static Chain makeChain(SambaArena *arena, const uint32_t *trips, uint32_t level, uint32_t count,
                        SambaCut cut) {
   Chain chain = {.old_trips = trips, .old_level = level, .old_count = count, .cut = cut};
-  chain.split = cut.first < level && cut.part < trips[cut.first];
-  chain.level = cut.first + chain.split;
-  chain.count = count + chain.split;
-  chain.trips = SAMBA_ARENA_ARRAY(arena, uint32_t, chain.count);
+  chain.trips = SAMBA_ARENA_ARRAY(arena, uint32_t, count + 1);
+  chain.from = SAMBA_ARENA_ARRAY(arena, uint32_t, count + 1);
+  chain.factor = SAMBA_ARENA_ARRAY(arena, int64_t, count + 1);
 
-  for (uint32_t c = 0; c < count; ++c)
-    chain.trips[c + (chain.split && c >= cut.first)] = trips[c];
-  if (chain.split) {
-    chain.trips[cut.first] = trips[cut.first] / cut.part;
-    chain.trips[cut.first + 1] = cut.part;
-  }
+  for (uint32_t c = 0; c < cut.first; ++c)
+    appendCounter(&chain, c, trips[c], 1);
+  if (cut.first < level && cut.part < trips[cut.first])
+    appendCounter(&chain, cut.first, trips[cut.first] / cut.part, cut.part);
+  for (uint32_t c = cut.first; c < level; ++c)
+    if (isDealt(cut, c))
+      appendCounter(&chain, c, trips[c], 1);
+  chain.level = chain.count;
+
+  for (uint32_t c = cut.first; c < count; ++c)
+    if (!isDealt(cut, c))
+      appendCounter(&chain, c, c == cut.first && c < level ? cut.part : trips[c], 1);
   return chain;
 }
 
 /* Strides of addresses or guards: the outer half of a divided counter takes longer steps. */
 static int64_t *mapStrides(SambaArena *arena, const Chain *chain, const int64_t *strides) {
   int64_t *mapped = SAMBA_ARENA_ARRAY(arena, int64_t, chain->count);
-  for (uint32_t c = 0; c < chain->old_count; ++c)
-    mapped[c + (chain->split && c >= chain->cut.first)] = strides[c];
-  if (chain->split)
-    mapped[chain->cut.first] = strides[chain->cut.first] * (int64_t)chain->cut.part;
+  for (uint32_t c = 0; c < chain->count; ++c)
+    mapped[c] = strides[chain->from[c]] * chain->factor[c];
   return mapped;
 }
 
@@ -53,13 +71,14 @@ static int64_t *mapStrides(SambaArena *arena, const Chain *chain, const int64_t 
  * other. */
 static int64_t *mapTokenStrides(SambaArena *arena, const Chain *chain, const SambaPort *port) {
   int64_t *mapped = SAMBA_ARENA_ARRAY(arena, int64_t, chain->count);
-  for (uint32_t c = chain->old_level; c < chain->old_count; ++c)
-    mapped[c + chain->split] = port->compute.strides[c];
-
   int64_t stride = (int64_t)port->token_elements;
-  for (uint32_t c = port->compute.level; c-- > chain->cut.first;) {
-    mapped[c + chain->split] = stride;
-    stride *= (int64_t)chain->trips[c + chain->split];
+  for (uint32_t c = chain->count; c-- > chain->level;) {
+    if (chain->from[c] >= chain->old_level) {
+      mapped[c] = port->compute.strides[chain->from[c]];
+    } else if (chain->from[c] < port->compute.level) {
+      mapped[c] = stride;
+      stride *= (int64_t)chain->trips[c];
+    }
   }
   return mapped;
 }
@@ -79,18 +98,16 @@ static void joinComputePort(SambaArena *arena, const Chain *chain, SambaPort *po
 }
 
 static void joinProgram(SambaArena *arena, const Chain *chain, SambaProgram *program) {
-  if (!chain->split)
-    return;
-  const uint64_t low = (UINT64_C(2) << chain->cut.first) - 1; /* up to the divided counter */
-  const uint64_t high = ~(low >> 1);
-  program->reduce_mask = (program->reduce_mask & low) | (program->reduce_mask & high) << 1;
+  const bool split = chain->count > chain->old_count;
+  const uint64_t mask = program->reduce_mask;
+  program->reduce_mask = 0;
+  for (uint32_t c = 0; c < chain->count; ++c)
+    program->reduce_mask |= (mask >> chain->from[c] & 1) << c;
 
-  SambaLaneOp *ops = SAMBA_ARENA_ARRAY(arena, SambaLaneOp, program->op_count);
-  for (uint32_t i = 0; i < program->op_count; ++i) {
-    ops[i] = program->ops[i];
+  SambaLaneOp *ops = sambaArenaCopy(arena, program->ops, program->op_count * sizeof *ops);
+  for (uint32_t i = 0; i < program->op_count && split; ++i)
     if (ops[i].opcode == SAMBA_LANE_COUNTER && ops[i].immediate > chain->cut.first)
       ++ops[i].immediate;
-  }
   program->ops = ops;
 }
 
@@ -107,6 +124,36 @@ static void joinCompute(SambaArena *arena, SambaUnit *unit, SambaCut cut) {
   compute->token_level = chain.level;
 }
 
+static bool readsCounter(const SambaProgram *program, uint32_t counter) {
+  for (uint32_t i = 0; i < program->op_count; ++i)
+    if (program->ops[i].opcode == SAMBA_LANE_COUNTER && program->ops[i].immediate == counter)
+      return true;
+  return false;
+}
+
+static void dividePorts(SambaArena *arena, const Chain *chain, SambaPort *ports, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    ports[i].compute.strides = mapStrides(arena, chain, ports[i].compute.strides);
+    ports[i].compute.level += ports[i].compute.level > chain->cut.first;
+  }
+}
+
+bool sambaComputeDivide(SambaArena *arena, SambaUnit *unit, uint32_t counter, uint32_t part) {
+  SambaCompute *compute = &unit->compute;
+  if (compute->counter_count == SAMBA_MAX_COUNTERS || readsCounter(&compute->program, counter))
+    return false;
+  const SambaCut cut = {.first = counter, .part = part};
+  Chain chain =
+      makeChain(arena, compute->trips, compute->counter_count, compute->counter_count, cut);
+  dividePorts(arena, &chain, unit->inputs, unit->input_count);
+  dividePorts(arena, &chain, unit->outputs, unit->output_count);
+  joinProgram(arena, &chain, &compute->program);
+  compute->token_level += compute->token_level > counter;
+  compute->trips = chain.trips;
+  compute->counter_count = chain.count;
+  return true;
+}
+
 /* Returns by how much tokens grow. */
 static uint64_t joinAccess(SambaArena *arena, SambaAccess *access, SambaCut cut) {
   Chain chain = makeChain(arena, access->trips, access->token_level, access->counter_count, cut);
@@ -120,7 +167,8 @@ static uint64_t joinAccess(SambaArena *arena, SambaAccess *access, SambaCut cut)
   access->strides = mapStrides(arena, &chain, access->strides);
   access->guards = guards;
   if (access->has_index) /* index tokens grow too */
-    access->index_counters += access->token_level + chain.split - chain.level;
+    access->index_counters +=
+        access->token_level + chain.count - access->counter_count - chain.level;
   access->trips = chain.trips;
   access->counter_count = chain.count;
   access->token_level = chain.level;
@@ -172,4 +220,43 @@ SambaSection *sambaJoinedSectionCreate(SambaArena *arena, const SambaSection *se
   }
 
   return joined;
+}
+
+/*===-- Deals ---------------------------------------------------------------------------------===*/
+
+/* Makes the innermost counters before token_level, from *out_first on, step `steps` times in all.
+ */
+static bool alignSteps(SambaArena *arena, SambaAccess *access, uint64_t steps,
+                       uint32_t *out_first) {
+  uint64_t product = 1;
+  uint32_t first = access->token_level;
+  while (product < steps && first > access->slot_level &&
+         steps % (product * access->trips[first - 1]) == 0)
+    product *= access->trips[--first];
+  *out_first = first;
+  if (product == steps)
+    return true;
+  if (first == access->slot_level || access->counter_count == SAMBA_MAX_COUNTERS)
+    return false;
+
+  const uint64_t part = steps / product;
+  if (access->trips[first - 1] % part)
+    return false;
+  const uint32_t level = access->token_level;
+  const SambaCut cut = {.first = first - 1, .part = (uint32_t)part};
+  (void)joinAccess(arena, access, cut);
+  access->token_level = level + 1; /* divided, not moved */
+  return true;
+}
+
+bool sambaAccessAlignDeal(SambaArena *arena, const SambaPort *port, SambaAccess *access,
+                          SambaDeal *out_deal) {
+  uint64_t turns = (uint64_t)port->stream_count * port->block;
+  SambaDeal deal;
+  if (!alignSteps(arena, access, turns, &deal.begin) ||
+      !alignSteps(arena, access, port->block, &deal.end))
+    return false;
+  /* Dividing a counter of the turn moves what is behind it, not the deal's begin. */
+  *out_deal = deal;
+  return true;
 }

@@ -151,6 +151,34 @@ static SambaStatus checkMemoryOrder(SambaSectionRun *run) {
   return sambaSectionCheckOrder(section, addresses);
 }
 
+static bool overlap(const SambaBinding *one, const SambaBinding *other) {
+  return one->data < other->data + other->bytes && other->data < one->data + one->bytes;
+}
+
+/* Per unit: what it loads is stored by another unit too, or what it stores is loaded or stored. */
+static bool *findOrdered(SambaSectionRun *run) {
+  const SambaSection *section = run->original;
+  bool *ordered = SAMBA_ARENA_ARRAY(&run->arena, bool, section->unit_count);
+  uint32_t *users = SAMBA_ARENA_ARRAY(&run->arena, uint32_t, 2 * section->symbol_count);
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    if (sambaUnitIsAddressGenerator(&section->units[u]))
+      ++users[2 * section->units[u].load_store.symbol +
+              (section->units[u].kind == SAMBA_UNIT_STORE)];
+
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    const SambaUnit *unit = &section->units[u];
+    if (!sambaUnitIsAddressGenerator(unit))
+      continue;
+    bool store = unit->kind == SAMBA_UNIT_STORE;
+    for (uint32_t f = 0; f < section->symbol_count; ++f) {
+      bool own = f == unit->load_store.symbol;
+      uint32_t others = users[2 * f + 1] + (store ? users[2 * f] : 0) - (own && store);
+      ordered[u] |= others && overlap(&run->bindings[unit->load_store.symbol], &run->bindings[f]);
+    }
+  }
+  return ordered;
+}
+
 static SambaStatus prepareUnits(SambaSectionRun *run) {
   const SambaSection *section = run->section;
   SambaUnitRun **computing = SAMBA_ARENA_ARRAY(&run->arena, SambaUnitRun *, section->unit_count);
@@ -192,7 +220,8 @@ SambaStatus sambaSectionRunCreate(const SambaValueContext *context, const SambaS
   SAMBA_RETURN_IF_ERROR(checkBuffers(run));
 
   if (!context->keep_passes)
-    run->section = section = sambaJoinPasses(&run->arena, section, &sambaJoinLimits);
+    run->section = section =
+        sambaJoinPasses(&run->arena, section, findOrdered(run), &sambaJoinLimits);
   run->units = SAMBA_ARENA_ARRAY(&run->arena, SambaUnitRun, section->unit_count);
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     run->units[u].unit = &section->units[u];

@@ -107,7 +107,8 @@ static bool compareSection(RandomShape shape, long seed) {
   uint8_t *expected = copyFormals(&builder);
 
   SambaArena arena = {0};
-  const SambaSection *joined = sambaJoinPasses(&arena, &builder.section, &limits);
+  bool *ordered = SAMBA_ARENA_ARRAY(&arena, bool, builder.section.unit_count); /* none is */
+  const SambaSection *joined = sambaJoinPasses(&arena, &builder.section, ordered, &limits);
   expectTokens(joined);
   bool fewer = joined != &builder.section;
   if (fewer)
