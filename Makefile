@@ -7,7 +7,8 @@
 # make python     a wheel of the Python package, in build (README, "Python")
 # make docs       the reference of operations and passes, in build/docs
 # make format     formats C, C++ and Python
-# make benchmark  what compiler and simulator take on this host, beside other libraries
+# make benchmark  what compiler and simulator take on this host, beside other libraries, and what
+#                 the parameters of sn40l that nobody published are worth in cycles
 #                 (BENCHMARK="--against BIN --full ...")
 #
 # Nothing is installed, and no root is needed, where everything is there already.
@@ -63,3 +64,4 @@ benchmark:
 	@[ -f $(BUILD)/build.ninja ] || $(CONFIGURE) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@cmake --build $(BUILD) -- --quiet
 	@/usr/bin/python3 test/benchmark/benchmark $(BUILD)/bin $(BENCHMARK)
+	@[ -n "$(BENCHMARK)" ] || /usr/bin/python3 test/benchmark/sensitivity $(BUILD)/bin
