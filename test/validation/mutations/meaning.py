@@ -1,17 +1,17 @@
-"""What a program of sections computes for every input, not for one: an interpreter of the execution
-model (docs/execution-model.md) in Python that shares nothing with the C engines.
+"""What a program of sections computes for every input, not for one: an interpreter of the
+execution model (docs/execution-model.md) in Python that shares nothing with the C engines.
 
 Inputs and weights are random elements of the field of integers modulo 2^31 - 1. Sums, products and
 multiply-accumulates are those of the field; every other operation is a random function of its
-operands (a hash), with the few laws that hold for any operand: 0 x = 0, x + 0 = x, max(-inf, x) = x,
-select of two equal values. Two programs whose outputs agree here compute the same polynomials in the
-same hashed terms, except with a probability of about one in 2^31 (Schwartz, Zippel). So a changed
-program whose meaning is the same is equivalent, whatever values it is run with. Rounding is not part
-of it: sums in another order are the same sum.
+operands (a hash), with the few laws that hold for any operand: 0 x = 0, x + 0 = x,
+max(-inf, x) = x, select of two equal values. Two programs whose outputs agree here compute the same
+polynomials in the same hashed terms, except with a probability of about one in 2^31 (Schwartz,
+Zippel). So a changed program whose meaning is the same is equivalent, whatever values it is run
+with. Rounding is not part of it: sums in another order are the same sum.
 
 Tokens pass through unbounded queues. So this says nothing about time or deadlocks, but it does say
-when a PMU word is read that nobody wrote in that round, when two ports write one word of a slot, and
-when two stores write one element."""
+when a PMU word is read that nobody wrote in that round, when two ports write one word of a slot,
+and when two stores write one element."""
 import math
 import re
 import struct

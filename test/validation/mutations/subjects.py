@@ -1,7 +1,7 @@
-"""The listings that are changed: compiled models and sections written by hand, their inputs and what
-they must compute. The unchanged program is compared with outside references (PyTorch's outputs that
-lie beside the models, NumPy) before its own outputs become what changes are compared with, bit by
-bit."""
+"""The listings that are changed: compiled models and sections written by hand, their inputs and
+what they must compute. The unchanged program is compared with outside references (PyTorch's outputs
+that lie beside the models, NumPy) before its own outputs become what changes are compared with, bit
+by bit."""
 import os
 import subprocess
 import sys
