@@ -42,9 +42,10 @@ static bool runOnSection(MlirOperation operation, const Step *step) {
   SambaMachine machine;
   bool changed = false;
   MlirAttribute attribute = sambaOperationAttribute(operation, "machine");
-  SambaStatus status = mlirAttributeIsNull(attribute)
-                           ? sambaStatusMake(SAMBA_INVALID, "has no machine")
-                           : sambaMachineFromAttribute(attribute, &machine);
+  SambaStatus status =
+      mlirAttributeIsNull(attribute)
+          ? sambaStatusMake(SAMBA_INVALID, "has no machine; rdu-set-machine gives one")
+          : sambaMachineFromAttribute(attribute, &machine);
   if (!status)
     status = sambaKnownSectionTake(operation, &known);
   if (!status)
