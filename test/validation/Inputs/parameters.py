@@ -19,7 +19,7 @@ def write_machine(path, **changed):
         f"{name} = {{value = {changed.get(name, value)}, assumed}}" for name, value in TINY.items()
     )
     with open(path, "w", encoding="utf-8") as file:
-        file.write(f'module attributes {{rdu.machine = #rdu.machine<"mine", {rows}>}} {{\n}}\n')
+        file.write(f'module attributes {{rdu.machine = #rdu.machine<"mine", base = "tiny", {rows}>}} {{\n}}\n')
 
 
 # Bound by arithmetic, by DRAM (8 bytes cross the chip's edge for 16 MACs), by lanes and latency, by
@@ -31,12 +31,12 @@ MODELS = {
     "conv": conv(1, 16, 14, 14, 32, 3, pads=[1, 1, 1, 1]),
 }
 # (what changed, {model: (least, most) of cycles over tiny's}); by hand: what the parameter halves
-# doubles its own share.
+# doubles its own share. What is not bound by it may move a little: another mapping is chosen.
 CASES = [
     ({}, {name: (1, 1) for name in MODELS}),
     (
         {"hbm_channel_mbps": TINY["hbm_channel_mbps"] // 2},
-        {"memory": (1.6, 2.2), "arithmetic": (1, 2.2)},
+        {"memory": (1.6, 2.2), "arithmetic": (0.97, 2.2)},
     ),
     ({"hbm_channel_mbps": TINY["hbm_channel_mbps"] * 2}, {"memory": (0.45, 0.8)}),
     ({"systolic_f32_rate": 4}, {"arithmetic": (1.4, 2.5), "conv": (1.02, 2.5)}),
