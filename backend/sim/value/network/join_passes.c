@@ -127,7 +127,7 @@ static bool writesOnce(const SambaUnit *unit, const SambaAccess *access) {
 /* May the port's tokens pass in another order, as long as those of each stream keep theirs? */
 static bool mayReorder(const Joiner *joiner, uint32_t unit, bool output, uint32_t port) {
   const SambaUnit *u = &joiner->section->units[unit];
-  if (u->kind == SAMBA_UNIT_COMPUTE)
+  if (u->kind == SAMBA_UNIT_COMPUTE || (u->kind == SAMBA_UNIT_BUFFER && u->buffer.in_place))
     return false;
   bool alone = u->input_count + u->output_count == 1;
   if (u->kind != SAMBA_UNIT_BUFFER && (!alone || joiner->ordered[unit]))
