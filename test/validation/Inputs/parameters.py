@@ -46,6 +46,7 @@ CASES = [
     ({"clock_hz": TINY["clock_hz"] // 2}, {"memory": (0.45, 0.8)}),
     ({"pmu_bytes": TINY["pmu_bytes"] // 8}, {}),
     ({"hop_cycles": 20}, {"lanes": (1.02, 5)}),
+    ({"network": 1}, {"memory": (0.5, 1.01), "arithmetic": (0.5, 1), "lanes": (0.5, 1)}),
 ]
 failures = []
 with tempfile.TemporaryDirectory() as folder:
