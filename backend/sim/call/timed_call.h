@@ -11,7 +11,7 @@ typedef struct SambaTimingOptions {
   const volatile sig_atomic_t *stop; /* non-zero: the fault `interrupted`; NULL: nothing stops it */
   bool no_skip;                      /* switch periodic advance off */
   bool instant_memory; /* DRAM answers at once: only whether the section ends matters */
-  /* Optional trace of firings: called in no particular order. */
+  /* Optional trace of firings, by the fast engine: called in no particular order. */
   void (*on_firing)(void *user, uint32_t unit, uint64_t start_cycle, uint64_t end_cycle);
   void *user;
 } SambaTimingOptions;

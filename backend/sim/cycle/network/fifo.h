@@ -31,6 +31,12 @@ static inline uint64_t sambaFifoHeadAt(const SambaFifo *fifo) {
   return fifo->count ? fifo->when[fifo->head] : UINT64_MAX;
 }
 
+/* The slot of the n-th vector from the head. */
+static inline uint32_t sambaFifoSlot(const SambaFifo *fifo, uint32_t n) {
+  uint32_t slot = fifo->head + n;
+  return slot < fifo->depth ? slot : slot - fifo->depth;
+}
+
 static inline void sambaFifoPut(SambaFifo *fifo, uint64_t visible_at) {
   fifo->when[fifo->tail] = visible_at;
   fifo->tail = fifo->tail + 1 == fifo->depth ? 0 : fifo->tail + 1;

@@ -8,23 +8,26 @@ static uint64_t creditCycles(const SambaMachine *machine) {
   return rest > 1 ? (uint64_t)rest : 1;
 }
 
-/* There is a vector at the head of a FIFO, from cycle `at` on: tells who takes it. */
-static void offerHead(SambaNetwork *network, const SambaFifo *fifo, uint64_t at) {
+static uint64_t *pendingWord(const SambaNetwork *network, const SambaBranch *branch) {
+  return &network->lanes[branch->lane].pending[branch->place / 64];
+}
+
+static uint64_t pendingBit(const SambaBranch *branch) {
+  return UINT64_C(1) << (branch->place % 64);
+}
+
+/* Puts a vector into a FIFO, to be seen from cycle `at` on. */
+static void put(SambaNetwork *network, SambaFifo *fifo, uint64_t at) {
+  sambaFifoPut(fifo, at);
   if (fifo->taker != SAMBA_NO_INDEX)
     sambaClockWake(network->clock, SAMBA_PART_UNIT, fifo->taker, at);
   for (uint32_t i = 0; i < fifo->branch_count; ++i) {
     const SambaBranch *branch = &network->branches[fifo->first_branch + i];
-    uint64_t *pending = &network->lanes[branch->lane].pending[branch->place / 64];
-    *pending |= UINT64_C(1) << (branch->place % 64);
+    if (branch->ahead + 1 < fifo->count)
+      continue; /* it has others to pass on before */
+    *pendingWord(network, branch) |= pendingBit(branch);
     sambaClockWake(network->clock, SAMBA_PART_LANE, branch->lane, at);
   }
-}
-
-static void put(SambaNetwork *network, SambaFifo *fifo, uint64_t at) {
-  sambaFifoPut(fifo, at);
-  /* A unit may wait for more than the head. */
-  if (fifo->count == 1 || fifo->taker != SAMBA_NO_INDEX)
-    offerHead(network, fifo, at);
 }
 
 static void takeHead(SambaNetwork *network, SambaFifo *fifo) {
@@ -33,9 +36,6 @@ static void takeHead(SambaNetwork *network, SambaFifo *fifo) {
   sambaFifoTake(fifo, credit_at);
   sambaClockWake(network->clock, fifo->fed_by_unit ? SAMBA_PART_UNIT : SAMBA_PART_LANE,
                  fifo->feeder, credit_at);
-  fifo->branches_left = fifo->branch_count;
-  if (fifo->count)
-    offerHead(network, fifo, sambaLater(now + 1, sambaFifoHeadAt(fifo)));
 }
 
 void sambaNetworkTake(SambaNetwork *network, uint32_t fifo) {
@@ -91,22 +91,28 @@ void sambaNetworkSend(SambaNetwork *network, uint32_t stream) {
   }
 }
 
-/* The cycle from which on a branch can pass the head of its FIFO on; SAMBA_NEVER: its lane is woken
- * by the credit that is missing. */
+/* The cycle from which on a branch can pass its next vector on; SAMBA_NEVER: its lane is woken by
+ * the credit that is missing. */
 static uint64_t branchReadyAt(const SambaNetwork *network, const SambaBranch *branch) {
-  uint64_t head = sambaFifoHeadAt(&network->fifos[branch->from]);
-  uint64_t room = sambaFifoRoomAt(&network->fifos[branch->to]);
-  return head > room ? head : room;
+  const SambaFifo *from = &network->fifos[branch->from];
+  uint64_t vector = from->when[sambaFifoSlot(from, branch->ahead)];
+  return sambaLater(vector, sambaFifoRoomAt(&network->fifos[branch->to]));
 }
 
 static void passOn(SambaNetwork *network, SambaLane *lane, SambaBranch *branch) {
   SambaFifo *from = &network->fifos[branch->from];
   put(network, &network->fifos[branch->to], network->clock->now + branch->cycles);
-  lane->pending[branch->place / 64] &= ~(UINT64_C(1) << (branch->place % 64));
   lane->turn = branch->place + 1 == lane->branch_count ? 0 : branch->place + 1;
   ++lane->carried;
-  if (--from->branches_left == 0)
-    takeHead(network, from);
+
+  bool was_last = branch->ahead++ == 0 && --from->branches_left == 0;
+  if (branch->ahead == from->count)
+    *pendingWord(network, branch) &= ~pendingBit(branch);
+  if (!was_last)
+    return;
+  takeHead(network, from);
+  for (uint32_t i = 0; i < from->branch_count; ++i)
+    from->branches_left += --network->branches[from->first_branch + i].ahead == 0;
 }
 
 /* The next branch with a vector from a place on; branch_count: there is none. */
@@ -136,9 +142,10 @@ void sambaNetworkStepLane(SambaNetwork *network, uint32_t index) {
       if (ready <= now && !passed) {
         passOn(network, lane, branch);
         passed = true;
-      } else {
-        sambaKeepEarlier(&next, ready);
+        ready = branch->ahead < network->fifos[branch->from].count ? branchReadyAt(network, branch)
+                                                                   : SAMBA_NEVER;
       }
+      sambaKeepEarlier(&next, ready);
     }
   }
 

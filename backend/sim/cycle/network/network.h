@@ -4,9 +4,9 @@
  * every further switch, one at every unit that takes it. A branch is the way from a FIFO over one
  * lane to the next FIFO; it takes the switch's hop_cycles. A lane is an output of a switch. It
  * passes one vector per cycle; flows that have a vector and a credit take turns. A vector of a
- * multicast leaves its FIFO when every branch has passed it on. Flows have FIFOs and credits of
- * their own, so a blocked flow does not hold up others. Streams without hops are links of one hop
- * that nothing else uses. */
+ * multicast leaves its FIFO when every branch has passed it on; until then some may be ahead. Flows
+ * have FIFOs and credits of their own, so a blocked flow does not hold up others. Streams without
+ * hops are links of one hop that nothing else uses. */
 #ifndef SAMBA_BACKEND_SIM_CYCLE_NETWORK_NETWORK_H
 #define SAMBA_BACKEND_SIM_CYCLE_NETWORK_NETWORK_H
 
@@ -19,12 +19,13 @@ typedef struct SambaBranch {
   uint32_t from, to, lane;
   uint32_t cycles;
   uint32_t place; /* among the branches of its lane */
+  uint32_t ahead; /* vectors in `from` that went this way and wait for other branches */
 } SambaBranch;
 
 typedef struct SambaLane {
   uint32_t branch_count, turn;
   uint32_t *branches;
-  uint64_t *pending; /* bit set of places: branches with a vector that has not gone this way */
+  uint64_t *pending; /* bit set of places: branches with a vector that has not gone their way */
   uint64_t carried;  /* vectors */
 } SambaLane;
 

@@ -66,7 +66,8 @@ static uint32_t addBranch(Builder *builder, uint32_t from, uint64_t cycles, Lane
   uint32_t to = addFifo(builder, (uint64_t)builder->network->machine->fifo_depth);
   lane.user = (uint32_t)builder->branches.size;
   sambaArrayAppend(&builder->lanes, lane);
-  sambaArrayAppend(&builder->branches, (SambaBranch){from, to, 0, (uint32_t)cycles, 0});
+  sambaArrayAppend(&builder->branches,
+                   (SambaBranch){.from = from, .to = to, .cycles = (uint32_t)cycles});
   return to;
 }
 

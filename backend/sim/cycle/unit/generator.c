@@ -29,7 +29,7 @@ void sambaMemoryUnitBuild(SambaMemoryUnit *unit, SambaArena *arena, const SambaN
   unit->done = SAMBA_ARENA_ARRAY(arena, uint64_t, unit->asked_size);
   unit->data_input = is_load ? SAMBA_NO_INDEX : 0;
   unit->index_input = SAMBA_NO_INDEX;
-  if (access->has_index)
+  if (access->has_index && record->input_count > !is_load)
     unit->index_input = is_load ? 0 : 1;
 
   unit->inputs = SAMBA_ARENA_ARRAY(arena, SambaInputPort, record->input_count);

@@ -76,8 +76,7 @@ uint64_t sambaInputPortHeadAt(const SambaInputPort *input, const SambaNetwork *n
 
 uint64_t sambaInputPortSecondAt(const SambaInputPort *input, const SambaNetwork *network) {
   const SambaFifo *fifo = &network->fifos[input->fifos[input->current]];
-  uint32_t second = fifo->head + 1 == fifo->depth ? 0 : fifo->head + 1;
-  return fifo->count > 1 ? fifo->when[second] : SAMBA_NEVER;
+  return fifo->count > 1 ? fifo->when[sambaFifoSlot(fifo, 1)] : SAMBA_NEVER;
 }
 
 void sambaInputPortTake(SambaInputPort *input, SambaNetwork *network) {

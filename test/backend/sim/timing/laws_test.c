@@ -75,16 +75,15 @@ static TestSection *makePipelines(Shape s) {
 
 static uint64_t burstsOf(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-static void testRandomPipelines(void **state) {
-  (void)state;
+static void checkRandomPipelines(TestEngine engine) {
   SambaMachine tiny = testMachine("tiny");
 
   srand(7);
   for (int trial = 0; trial < 150; ++trial) {
     Shape s = randomShape();
     TestSection *section = makePipelines(s);
-    SambaTimingResult a = testTime(&tiny, section);
-    SambaTimingResult b = testTime(&tiny, section);
+    SambaTimingResult a = testTimeBy(engine, &tiny, section);
+    SambaTimingResult b = testTimeBy(engine, &tiny, section);
     uint64_t bytes = (uint64_t)s.tokens * s.elements * 4;
     uint64_t vectors = (uint64_t)s.tokens * ((s.elements + 15) / 16);
 
@@ -125,8 +124,13 @@ static void testRandomPipelines(void **state) {
   }
 }
 
-static void testMoreBandwidthIsNeverSlower(void **state) {
+static void testRandomPipelines(void **state) {
   (void)state;
+  for (int e = 0; e < TEST_ENGINES; ++e)
+    checkRandomPipelines((TestEngine)e);
+}
+
+static void checkMoreBandwidth(TestEngine engine) {
   static const struct {
     SambaParameter parameter;
     int64_t small, large;
@@ -154,16 +158,22 @@ static void testMoreBandwidthIsNeverSlower(void **state) {
       SambaMachine fast = slow;
       sambaMachineSet(&slow, changes[c].parameter, changes[c].small, assumed);
       sambaMachineSet(&fast, changes[c].parameter, changes[c].large, assumed);
-      uint64_t a = testCycles(&slow, section);
-      uint64_t b = testCycles(&fast, section);
+      uint64_t a = testCyclesBy(engine, &slow, section);
+      uint64_t b = testCyclesBy(engine, &fast, section);
       /* 5%: another order of reads and writes can cost the memory a few turnarounds more. */
       if (b > a + a / 20)
-        fail_msg("shape %zu: %s %lld: %llu cycles, %lld: %llu", i,
-                 sambaParameterName(changes[c].parameter), (long long)changes[c].small,
+        fail_msg("%s engine, shape %zu: %s %lld: %llu cycles, %lld: %llu", testEngineName(engine),
+                 i, sambaParameterName(changes[c].parameter), (long long)changes[c].small,
                  (unsigned long long)a, (long long)changes[c].large, (unsigned long long)b);
     }
     testSectionDestroy(section);
   }
+}
+
+static void testMoreBandwidthIsNeverSlower(void **state) {
+  (void)state;
+  for (int e = 0; e < TEST_ENGINES; ++e)
+    checkMoreBandwidth((TestEngine)e);
 }
 
 static void countFirings(void *user, uint32_t unit, uint64_t start, uint64_t end) {

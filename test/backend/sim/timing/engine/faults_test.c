@@ -22,8 +22,7 @@ static void assertContains(const char *text, const char *part) {
     fail_msg("'%s' not in '%s'", part, text);
 }
 
-static void testCircleOfWaits(void **state) {
-  (void)state;
+static void checkCircleOfWaits(TestEngine engine) {
   SambaMachine tiny = testMachine("tiny");
 
   TestSection *section = testSectionCreate();
@@ -35,7 +34,7 @@ static void testCircleOfWaits(void **state) {
   testConnect(section, second, 0, first, 1);
   section->section.units[first].layer = "fc1";
   char text[2048];
-  testFault(&tiny, section, 0, text, sizeof text);
+  testFaultBy(engine, &tiny, section, 0, text, sizeof text);
   assertContains(text, "deadlock: section 'test' stopped at cycle ");
   assertContains(text, "with 2 units or buffer ports unfinished; ");
   assertContains(text, "is part of a circle of waits");
@@ -46,8 +45,13 @@ static void testCircleOfWaits(void **state) {
   testSectionDestroy(section);
 }
 
-static void testReconvergentPathTooShallow(void **state) {
+static void testCircleOfWaits(void **state) {
   (void)state;
+  for (int e = 0; e < TEST_ENGINES; ++e)
+    checkCircleOfWaits((TestEngine)e);
+}
+
+static void checkReconvergentPathTooShallow(TestEngine engine) {
 
   /* One copy of the tokens goes straight to the join, the other through a buffer whose slot holds
    * four of them: the straight way cannot hold three whole tokens, so the source stops before the
@@ -63,7 +67,7 @@ static void testReconvergentPathTooShallow(void **state) {
   testFork(section, stream, buffer, 0);
   testConnect(section, buffer, 0, join, 1);
   char text[2048];
-  testFault(&tiny, section, 0, text, sizeof text);
+  testFaultBy(engine, &tiny, section, 0, text, sizeof text);
   assertContains(text, "deadlock: ");
   assertContains(text, "'join' (compute, firing 0 of 8) waits for a token from 'buffer' read port "
                        "(buffer, firing 0 of 8)");
@@ -75,8 +79,13 @@ static void testReconvergentPathTooShallow(void **state) {
   testSectionDestroy(section);
 }
 
-static void testStarvedUnit(void **state) {
+static void testReconvergentPathTooShallow(void **state) {
   (void)state;
+  for (int e = 0; e < TEST_ENGINES; ++e)
+    checkReconvergentPathTooShallow((TestEngine)e);
+}
+
+static void checkStarvedUnit(TestEngine engine) {
   SambaMachine tiny = testMachine("tiny");
 
   TestSection *section = testSectionCreate();
@@ -85,12 +94,18 @@ static void testStarvedUnit(void **state) {
   testConnect(section, in, 0, stage, 0);
   testConnect(section, stage, 0, testSink(section, "out", SAMBA_DTYPE_F32, 4, 64), 0);
   char text[2048];
-  testFault(&tiny, section, 0, text, sizeof text);
+  testFaultBy(engine, &tiny, section, 0, text, sizeof text);
   assertContains(text, "starved: section 'test' stopped at cycle ");
   assertContains(text, "'stage' (compute, firing 2 of 4) waits for a unit that has ended");
   assertContains(text, "note: 'stage' (compute, firing 2 of 4) waits for a token from 'in' read "
                        "port (buffer, firing 2 of 2)");
   testSectionDestroy(section);
+}
+
+static void testStarvedUnit(void **state) {
+  (void)state;
+  for (int e = 0; e < TEST_ENGINES; ++e)
+    checkStarvedUnit((TestEngine)e);
 }
 
 static void testTooManyCycles(void **state) {

@@ -1,0 +1,190 @@
+"""fidelity.py BIN TMP MODEL.onnx...: both engines of time on sections of many kinds. Prints a table and
+fails when the fast engine is further from the cycle engine than the bars below."""
+import json
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import onnx  # noqa: E402
+from models import Graph, batched, conv, convnet, matmul, mlp, norms  # noqa: E402
+
+MOST_CYCLES = 200000
+FEWEST_SECTIONS = 40
+BAR_AVERAGE, BAR_WORST = 0.012, 0.09
+
+
+def one(build):
+    graph = Graph()
+    return graph.finish(build(graph))
+
+
+def attention(tokens, width):
+    def build(g):
+        q, k, v = (g.input(tokens, width) for _ in range(3))
+        scores = g.op("MatMul", q, g.op("Transpose", k, perm=[1, 0]))
+        return g.op("MatMul", g.op("Softmax", scores, axis=-1), v)
+
+    return one(build)
+
+
+def fan_out(rows, width):
+    """One tensor that many operators read."""
+
+    def build(g):
+        x = g.input(rows, width)
+        parts = [g.op(kind, x) for kind in ("Relu", "Tanh", "Exp", "Sigmoid")]
+        while len(parts) > 1:
+            parts = [g.op("Add", parts[0], parts[1])] + parts[2:]
+        return parts[0]
+
+    return one(build)
+
+
+def gather(rows, width, count):
+    def build(g):
+        table = g.weight(rows, width)
+        index = g.input(count, dtype=onnx.TensorProto.INT64)
+        return g.op("Gather", table, index, axis=0)
+
+    return one(build)
+
+
+def softmax(rows, columns):
+    return one(lambda g: g.op("Softmax", g.input(rows, columns), axis=-1))
+
+
+def transpose(rows, columns):
+    return one(lambda g: g.op("Transpose", g.input(rows, columns), perm=[1, 0]))
+
+
+def reduction(rows, columns):
+    return one(lambda g: g.op("ReduceMean", g.input(rows, columns), axes=[1], keepdims=1))
+
+
+def add(elements):
+    return one(lambda g: g.op("Add", g.input(elements), g.input(elements)))
+
+
+SMALL = {
+    "matmul 64": lambda: matmul(64, 64, 64),
+    "matmul 128": lambda: matmul(128, 128, 128),
+    "matmul 96 x 40 x 200": lambda: matmul(96, 40, 200),
+    "matrix x vector": lambda: matmul(1, 512, 256),
+    "batched matmul": lambda: batched(4, 32, 48, 64),
+    "convolution 3 x 3": lambda: conv(1, 8, 14, 14, 16, 3, pads=[1, 1, 1, 1]),
+    "convolution, stride 2": lambda: conv(1, 4, 16, 16, 8, 3, strides=[2, 2]),
+    "convolution 1 x 1": lambda: conv(2, 16, 8, 8, 32, 1),
+    "depthwise convolution": lambda: conv(1, 16, 12, 12, 16, 3, groups=16),
+    "softmax": lambda: softmax(32, 100),
+    "mean": lambda: reduction(64, 200),
+    "transpose": lambda: transpose(96, 130),
+    "addition": lambda: add(20000),
+    "fan-out": lambda: fan_out(512, 100),
+    "gather": lambda: gather(500, 24, 2000),
+    "attention": lambda: attention(64, 32),
+    "norms": norms,
+    "mlp": lambda: mlp(16, 64, 128, 10),
+    "convnet": convnet,
+}
+BIG = {
+    "matmul 512": lambda: matmul(512, 512, 512),
+    "attention 128": lambda: attention(128, 64),
+    "convolution 32 x 32": lambda: conv(1, 16, 32, 32, 32, 3, pads=[1, 1, 1, 1]),
+    "softmax 256": lambda: softmax(256, 512),
+    "addition of 200,000": lambda: add(200000),
+}
+# Machines that ask the engines for other things: FIFOs that limit links, little memory bandwidth.
+CHANGES = {
+    "shallow FIFOs": {"fifo_depth": 3},
+    "slow memory": {"hbm_channel_mbps": 7000},
+    "one array": {"pmu_bank_arrays": 1},
+}
+CHANGED = ("matmul 64", "convolution 3 x 3", "softmax", "attention", "addition")
+
+
+def run(*command):
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=True)
+
+
+class Table:
+    def __init__(self, tools, folder):
+        self.tools, self.folder = tools, folder
+        self.rows, self.faults = [], []
+        self.machines = 0
+
+    def machine(self, changes):
+        """A file with the shipped machine `tiny`, changed."""
+        text = run(self.tools + "/samba-compile", "--print-machine=tiny").stdout
+        for name, value in changes.items():
+            text, count = re.subn(rf"(\b{name} = \{{value = )\d+", rf"\g<1>{value}", text)
+            assert count == 1, name
+        text = text.replace('#rdu.machine<"tiny"', f'#rdu.machine<"tiny{self.machines}"')
+        self.machines += 1
+        path = f"{self.folder}/machine{self.machines}.mlir"
+        with open(path, "w") as file:
+            file.write(text)
+        return path
+
+    def cycles(self, pef, fidelity):
+        stats = f"{self.folder}/{fidelity}.json"
+        run(
+            self.tools + "/samba-run", pef, "--timing-only", "--launch=none", "--stats", stats,
+            "--fidelity=" + fidelity,
+        )  # fmt: skip
+        with open(stats) as file:
+            return [section["cycles"] for section in json.load(file)["sections"]]
+
+    def add(self, name, model, target):
+        """Both engines on every section of a model; a path or a model."""
+        path = model
+        if not isinstance(model, str):
+            path = f"{self.folder}/model.onnx"
+            onnx.save(model, path)
+        pef = f"{self.folder}/model.pef"
+        run(self.tools + "/samba-compile", path, "-o", pef, "--target=" + target)
+        fast = self.cycles(pef, "fast")
+        try:
+            cycle = self.cycles(pef, "cycle")
+        except subprocess.CalledProcessError as error:
+            self.faults.append(f"{name}: {error.stderr.strip()}")
+            return
+        for section, (f, c) in enumerate(zip(fast, cycle)):
+            if c <= MOST_CYCLES:
+                self.rows.append((f"{name}, section {section}", f, c, f / c - 1))
+
+
+def main():
+    tools, folder = sys.argv[1:3]
+    os.makedirs(folder, exist_ok=True)
+    table = Table(tools, folder)
+    for name, make in SMALL.items():
+        table.add(f"{name} (tiny)", make(), "tiny")
+    for name, make in list(SMALL.items()) + list(BIG.items()):
+        table.add(f"{name} (sn40l)", make(), "sn40l")
+    for change, values in CHANGES.items():
+        machine = table.machine(values)
+        for name in CHANGED:
+            table.add(f"{name} ({change})", SMALL[name](), machine)
+    for path in sys.argv[3:]:
+        name = path.removesuffix("/model.onnx").removesuffix(".onnx").split("/")[-1]
+        table.add(f"{name} (sn40l)", path, "sn40l")
+
+    print("| section | fast | cycle | difference |\n| --- | --- | --- | --- |")
+    for name, fast, cycle, difference in table.rows:
+        print(f"| {name} | {fast} | {cycle} | {100 * difference:+.2f}% |")
+    average = sum(abs(row[3]) for row in table.rows) / len(table.rows)
+    worst = max(table.rows, key=lambda row: abs(row[3]))
+    print(
+        f"{len(table.rows)} sections, {100 * average:.2f}% on average, {100 * worst[3]:+.2f}% at"
+        f" worst ({worst[0]})"
+    )
+    for fault in table.faults:
+        print(fault)
+    assert len(table.rows) >= FEWEST_SECTIONS and not table.faults
+    assert average <= BAR_AVERAGE and abs(worst[3]) <= BAR_WORST
+    print("the engines agree")
+
+
+main()
