@@ -380,27 +380,37 @@ static bool bufferStreamsFit(const SambaGroupLimits *limits, const SambaTileNest
   return true;
 }
 
-/* A buffer's port deals tokens to the copies in turn, and a token that FIFOs do not hold stays
- * until all its takers have started. Two operands that are dealt over different dimensions would
- * wait for each other. */
+/* Dimensions whose copies an operand's tokens are apart for, as bits. */
+static uint32_t dimsApart(const SambaTileNest *nest, uint32_t operand) {
+  uint32_t dims = 0;
+  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
+    if (nest->unroll[dim] > 1 && dim != nest->pipeline_dim &&
+        sambaGroupDepends(nest->group, operand, dim))
+      dims |= 1u << dim;
+  return dims;
+}
+
+/* A PCU uses its operands side by side, and a port sends a token whole before the next. So tokens
+ * that FIFOs do not hold go to the same copies at the same time, or the ports wait for each other:
+ * a buffer's port that deals tokens to copies in turn must not meet another one that deals over
+ * other dimensions, nor one that sends the same token to several of these copies. */
 static bool dealingEnds(const SambaGroupLimits *limits, const SambaTileNest *nest) {
-  uint32_t dealt = 0; /* dimensions over which the first of them is dealt */
+  uint32_t apart[SAMBA_MAX_GROUP_OPERANDS], large = 0, dealt = 0;
+
   for (uint32_t i = 0; i < nest->group->operand_count; ++i) {
-    if (!(limits->on_chip >> i & 1) || !nest->group->operands[i].value)
+    if (!nest->group->operands[i].value ||
+        nest->token_elements[i] * sambaDTypeBytes(sambaTileNestDType(nest, i)) <=
+            nest->machine->fifo_depth * nest->machine->vector_bytes)
       continue;
-    uint32_t dims = 0;
-    if (nest->token_elements[i] * sambaDTypeBytes(sambaTileNestDType(nest, i)) <=
-        nest->machine->fifo_depth * nest->machine->vector_bytes)
-      continue;
-    for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
-      if (nest->unroll[dim] > 1 && dim != nest->pipeline_dim &&
-          sambaGroupDepends(nest->group, i, dim))
-        dims |= 1u << dim;
-    if (dims && dealt && dims != dealt)
-      return false;
-    dealt = dims ? dims : dealt;
+    large |= 1u << i;
+    apart[i] = dimsApart(nest, i);
+    if (limits->on_chip >> i & 1)
+      dealt |= apart[i];
   }
 
+  for (uint32_t i = 0; i < nest->group->operand_count; ++i)
+    if (large >> i & 1 && dealt & ~apart[i])
+      return false;
   return true;
 }
 
