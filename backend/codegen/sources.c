@@ -185,8 +185,10 @@ static uint32_t chooseChunks(const SambaTileNest *nest, const Source *source, ui
   int64_t bytes =
       source->slot.elements * copies * sambaDTypeBytes(sambaTileNestDType(nest, source->operand));
   int64_t size = source->slot.size[source->cut_axis];
+  int64_t most =
+      nest->machine->pmu_bytes / 2 < stagingBytes ? nest->machine->pmu_bytes / 2 : stagingBytes;
   for (int64_t chunks = 1; chunks <= size; ++chunks)
-    if (size % chunks == 0 && size / chunks % source->ways == 0 && bytes / chunks <= stagingBytes)
+    if (size % chunks == 0 && size / chunks % source->ways == 0 && bytes / chunks <= most)
       return (uint32_t)chunks;
   return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "backend/codegen/codegen.h"
 #include "backend/estimate/estimate.h"
+#include "backend/section/check/machine_check.h"
 #include "backend/section/check/section_check.h"
 #include "backend/sim/value/values.h"
 #include "backend/split/split_programs.h"
@@ -65,7 +66,16 @@ SambaStatus lowerGraph(const SambaStageGraph *graph, const SambaMachine *machine
   SAMBA_RETURN_IF_ERROR(sambaCodegenSection(graph, machine, arena, out_section));
   SAMBA_RETURN_IF_ERROR(sambaSplitPrograms(*out_section, machine));
   SAMBA_RETURN_IF_ERROR(sambaSectionCheck(*out_section));
-  return sambaSectionFits(*out_section, machine);
+  SAMBA_RETURN_IF_ERROR(sambaSectionFits(*out_section, machine));
+
+  /* What is made must obey the law of the units: there is no machine that it could be too large
+   * for. */
+  SambaStatus status = sambaSectionCheckMachine(*out_section, machine);
+  if (!status)
+    return NULL;
+  SambaStatus broken = sambaStatusMake(SAMBA_INVALID, "%s", sambaStatusGetMessage(status));
+  sambaStatusFree(status);
+  return broken;
 }
 
 SambaStatus executeGraph(const SambaStageGraph *graph, const SambaMachine *machine, uint64_t seed) {
