@@ -2,6 +2,8 @@
  * comes from parameters.def, so a new parameter is one row there and one in shipped.def. */
 #include "backend/machine/machine.h"
 
+#include "support/number/integer.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -216,6 +218,12 @@ SambaStatus sambaMachineCheck(const SambaMachine *machine) {
       checkMultiple(machine, SAMBA_PARAMETER_grid_columns, SAMBA_PARAMETER_tile_columns));
   SAMBA_RETURN_IF_ERROR(
       checkMultiple(machine, SAMBA_PARAMETER_grid_rows, SAMBA_PARAMETER_tile_rows));
+  int64_t die_columns = machine->grid_columns / machine->dies;
+  if (die_columns % machine->tile_columns)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "machine '%s': tile_columns is %lld, expected a divisor of the %lld "
+                           "columns of a die: a tile lies on one die",
+                           machine->name, (long long)machine->tile_columns, (long long)die_columns);
   if (machine->systolic_accumulators < machine->systolic_rows * machine->systolic_columns)
     return sambaStatusMake(SAMBA_INVALID,
                            "machine '%s': systolic_accumulators is %lld, expected at least one per "
@@ -245,17 +253,38 @@ int64_t sambaMachinePmuCount(const SambaMachine *machine) {
   return sambaMachineSiteCount(machine) / 2;
 }
 
-/* The first half of the AGs stands along the top edge, the rest along the bottom edge, each evenly
- * spread. On sn40l (4 tiles of 13 columns side by side, 40 AGs per edge) this puts exactly 10 AGs
- * at the outer edge of each tile. */
+uint32_t sambaMachineTileCount(const SambaMachine *machine) {
+  return (uint32_t)(sambaMachineSiteCount(machine) / (machine->tile_columns * machine->tile_rows));
+}
+
+uint32_t sambaMachineTileAt(const SambaMachine *machine, int32_t x, int32_t y) {
+  int64_t tiles_in_row = machine->grid_columns / machine->tile_columns;
+  return (uint32_t)(y / machine->tile_rows * tiles_in_row + x / machine->tile_columns);
+}
+
+/* The outer edges are the upper edges of the tiles in the top row, from left to right, and then the
+ * lower edges of those in the bottom row. (One row of tiles has both; rows between have none, and
+ * reach memory through the mesh.) The AGs are dealt to the edges in order, as evenly as their
+ * number allows. */
+static int64_t outerEdgeOfAg(const SambaMachine *machine, int32_t ag) {
+  int64_t edges = 2 * (machine->grid_columns / machine->tile_columns);
+  return ag * edges / machine->ag_count;
+}
+
+/* The AGs of an edge are spread evenly along it. */
 void sambaMachineAgSite(const SambaMachine *machine, int32_t ag, int32_t *out_x, int32_t *out_y) {
-  int64_t top = (machine->ag_count + 1) / 2;
-  int64_t bottom = machine->ag_count - top;
-  bool onTop = ag < top;
-  int64_t position = onTop ? ag : ag - top;
-  int64_t count = onTop ? top : bottom;
-  *out_x = count > 0 ? (int32_t)((2 * position + 1) * machine->grid_columns / (2 * count)) : 0;
-  *out_y = onTop ? 0 : (int32_t)machine->grid_rows - 1;
+  int64_t tiles_in_row = machine->grid_columns / machine->tile_columns;
+  int64_t edge = outerEdgeOfAg(machine, ag);
+  int64_t first = sambaCeilDiv(edge * machine->ag_count, 2 * tiles_in_row);
+  int64_t end = sambaCeilDiv((edge + 1) * machine->ag_count, 2 * tiles_in_row);
+
+  int64_t along = (2 * (ag - first) + 1) * machine->tile_columns / (2 * (end - first));
+  *out_x = (int32_t)(edge % tiles_in_row * machine->tile_columns + along);
+  *out_y = edge < tiles_in_row ? 0 : (int32_t)machine->grid_rows - 1;
+}
+
+bool sambaMachineAgIsAbove(const SambaMachine *machine, int32_t ag) {
+  return outerEdgeOfAg(machine, ag) < machine->grid_columns / machine->tile_columns;
 }
 
 int64_t sambaMachineHopCycles(const SambaMachine *machine, int32_t x0, int32_t y0, int32_t x1,

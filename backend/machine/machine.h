@@ -89,9 +89,15 @@ SambaSiteKind sambaMachineSiteKind(const SambaMachine *machine, int32_t x, int32
 int64_t sambaMachineSiteCount(const SambaMachine *machine);
 int64_t sambaMachinePcuCount(const SambaMachine *machine);
 int64_t sambaMachinePmuCount(const SambaMachine *machine);
-/* Address generator i (0 <= i < ag_count) sits beside the switch at this site, outside the grid, on
- * its own port. */
+/* Tiles are blocks of tile_columns x tile_rows sites, numbered row by row from the top left. The
+ * mesh runs across their edges. */
+uint32_t sambaMachineTileCount(const SambaMachine *machine);
+uint32_t sambaMachineTileAt(const SambaMachine *machine, int32_t x, int32_t y);
+/* Address generator i (0 <= i < ag_count) enters the network at the switch of this site, and
+ * nowhere else, on its own port. It belongs to the tile there. */
 void sambaMachineAgSite(const SambaMachine *machine, int32_t ag, int32_t *out_x, int32_t *out_y);
+/* Whether it stands above the grid; else it stands below. */
+bool sambaMachineAgIsAbove(const SambaMachine *machine, int32_t ag);
 /* Cycles from the switch at (x0,y0) to its neighbour (x1,y1): hop latency, more across a
  * die edge. */
 int64_t sambaMachineHopCycles(const SambaMachine *machine, int32_t x0, int32_t y0, int32_t x1,

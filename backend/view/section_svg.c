@@ -212,7 +212,7 @@ static Point hopEnd(const Picture *picture, const SambaHop *hop, SambaStreamKind
   }
   default: {
     int32_t middle = picture->generator_x[lane->ag] - hop->x * cell - switchAt;
-    bool top = lane->ag < (picture->machine->ag_count + 1) / 2;
+    bool top = sambaMachineAgIsAbove(picture->machine, lane->ag);
     return (Point){middle, top ? -switchAt - generatorGap : cell - switchAt + generatorGap};
   }
   }
@@ -329,7 +329,7 @@ static Point unitCorner(const Picture *picture, const SambaUnit *unit) {
   if (!sambaUnitIsAddressGenerator(unit))
     return (Point){unit->x * cell + unitInset, unit->y * cell + unitInset};
   uint32_t ag = unit->load_store.ag;
-  bool top = ag < (picture->machine->ag_count + 1) / 2;
+  bool top = sambaMachineAgIsAbove(picture->machine, (int32_t)ag);
   return (Point){picture->generator_x[ag] - unitSize / 2,
                  top ? -generatorGap - unitSize : picture->rows * cell + generatorGap};
 }

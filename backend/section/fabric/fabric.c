@@ -45,6 +45,25 @@ void sambaUnitSwitch(const SambaMachine *machine, const SambaUnit *unit, int32_t
   }
 }
 
+SambaStatus sambaSwitchCheckGenerator(const SambaMachine *machine, int32_t x, int32_t y,
+                                      const SambaSwitchLane *lane) {
+  if (lane->port != SAMBA_SWITCH_AG)
+    return NULL;
+  if (lane->ag >= machine->ag_count)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "switch (%d, %d): address generator is %u, expected 0 to %lld", x, y,
+                           lane->ag, (long long)(machine->ag_count - 1));
+
+  int32_t own_x, own_y;
+  sambaMachineAgSite(machine, lane->ag, &own_x, &own_y);
+  if (x == own_x && y == own_y)
+    return NULL;
+  return sambaStatusMake(SAMBA_INVALID,
+                         "switch (%d, %d): address generator %u enters the network at switch (%d, "
+                         "%d), the edge of tile %u, and nowhere else",
+                         x, y, lane->ag, own_x, own_y, sambaMachineTileAt(machine, own_x, own_y));
+}
+
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
 int sambaSwitchLaneCompare(const SambaSwitchLane *a, const SambaSwitchLane *b) {
@@ -211,6 +230,20 @@ static SambaStatus collectPort(const SambaSection *section, const SambaMachine *
   return NULL;
 }
 
+/* Before the flows are looked for: who uses a generator elsewhere shall read that. */
+static SambaStatus checkGenerators(const SambaSection *section, const SambaMachine *machine) {
+  for (uint32_t s = 0; s < section->stream_count; ++s)
+    for (uint32_t h = 0; h < section->streams[s].hop_count; ++h) {
+      const SambaHop *hop = &section->streams[s].hops[h];
+      SambaStatus status = sambaSwitchCheckGenerator(machine, hop->x, hop->y, &hop->in);
+      if (!status)
+        status = sambaSwitchCheckGenerator(machine, hop->x, hop->y, &hop->out);
+      if (status)
+        return sambaStatusAnnotate(status, "stream %u", s);
+    }
+  return NULL;
+}
+
 /*===-- Ideal networks ------------------------------------------------------------------------===*/
 
 /* The number of each stream's wire: streams of a kind in the order of the output ends. */
@@ -295,6 +328,7 @@ SambaStatus sambaFabricCollect(const SambaSection *section, const SambaMachine *
                               SAMBA_ARENA_ARRAY(arena, SambaSwitchEntry, entries)};
   if (machine->network == SAMBA_NETWORK_IDEAL)
     return collectWires(section, machine, arena, out_fabric);
+  SAMBA_RETURN_IF_ERROR(checkGenerators(section, machine));
 
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     for (uint32_t p = 0; p < section->units[u].input_count; ++p)

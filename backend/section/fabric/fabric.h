@@ -52,6 +52,10 @@ void sambaUnitSwitch(const SambaMachine *machine, const SambaUnit *unit, int32_t
                      int32_t *out_y);
 const char *sambaStreamKindName(SambaStreamKind kind); /* "vector", "scalar", "control" */
 const char *sambaSwitchPortName(uint8_t port); /* "north", ... "unit", "ag"; NULL when undefined */
+/* An address generator enters the network at the edge of its tile (sambaMachineAgSite); refuses a
+ * lane of switch (x, y) that names one which does so elsewhere. */
+SambaStatus sambaSwitchCheckGenerator(const SambaMachine *machine, int32_t x, int32_t y,
+                                      const SambaSwitchLane *lane);
 /* Total order of switch lanes and entries. */
 int sambaSwitchLaneCompare(const SambaSwitchLane *a, const SambaSwitchLane *b);
 int sambaSwitchEntryCompare(const SambaSwitchEntry *a, const SambaSwitchEntry *b);

@@ -45,17 +45,7 @@ static SambaStatus checkLane(const Recovery *recovery, const SambaSwitchEntry *e
     return sambaStatusMake(
         SAMBA_INVALID, "switch (%d, %d): a lane of port %s names address generator %u, expected 0",
         entry->x, entry->y, portName(lane->port), lane->ag);
-  if (lane->port == SAMBA_SWITCH_AG) {
-    int32_t x = -1, y = -1;
-    if (lane->ag < m->ag_count)
-      sambaMachineAgSite(m, lane->ag, &x, &y);
-    if (x != entry->x || y != entry->y)
-      return sambaStatusMake(SAMBA_INVALID,
-                             "switch (%d, %d): address generator %u is not beside this switch",
-                             entry->x, entry->y, lane->ag);
-  }
-
-  return NULL;
+  return sambaSwitchCheckGenerator(m, entry->x, entry->y, lane);
 }
 
 static SambaStatus checkEntry(const Recovery *recovery, const SambaSwitchEntry *entry) {

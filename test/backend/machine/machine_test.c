@@ -156,6 +156,61 @@ static void agsSpreadOverSmallEdges(void **state) {
   assert_int_equal(y, 0);
 }
 
+/* Where a tile's AGs are. */
+static void assertAgs(const SambaMachine *m, int32_t first, int32_t count, const int32_t *columns,
+                      int32_t row, uint32_t tile) {
+  for (int32_t i = 0; i < count; ++i) {
+    int32_t x, y;
+    sambaMachineAgSite(m, first + i, &x, &y);
+    assert_int_equal(x, columns[i]);
+    assert_int_equal(y, row);
+    assert_int_equal(sambaMachineTileAt(m, x, y), tile);
+    assert_int_equal(sambaMachineAgIsAbove(m, first + i), row == 0);
+  }
+}
+
+/* sn10: 2 x 2 tiles of 20 columns x 16 rows, 10 AGs each, one at every other column. */
+static void agsOfSn10SitAtTheOuterEdges(void **state) {
+  (void)state;
+  const SambaMachine *m = find("sn10");
+  static const int32_t left[] = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19};
+  static const int32_t right[] = {21, 23, 25, 27, 29, 31, 33, 35, 37, 39};
+  assert_int_equal(sambaMachineTileCount(m), 4);
+  assertAgs(m, 0, 10, left, 0, 0);
+  assertAgs(m, 10, 10, right, 0, 1);
+  assertAgs(m, 20, 10, left, 31, 2);
+  assertAgs(m, 30, 10, right, 31, 3);
+}
+
+/* 3 x 2 tiles of 2 x 2 sites with 7 AGs: four outer edges get 2, 2, 2 and 1; the middle row of
+ * tiles gets none. */
+static void agsAreDealtToTheEdges(void **state) {
+  (void)state;
+  SambaMachine m = *find("tiny");
+  m.grid_rows = 6;
+  m.tile_columns = m.tile_rows = 2;
+  m.ag_count = 7;
+  assert_null(sambaMachineCheck(&m));
+  assert_int_equal(sambaMachineTileCount(&m), 6);
+  assertAgs(&m, 0, 2, (const int32_t[]){0, 1}, 0, 0);
+  assertAgs(&m, 2, 2, (const int32_t[]){2, 3}, 0, 1);
+  assertAgs(&m, 4, 2, (const int32_t[]){0, 1}, 5, 4);
+  assertAgs(&m, 6, 1, (const int32_t[]){3}, 5, 5);
+}
+
+static void tilesAreNumberedRowByRow(void **state) {
+  (void)state;
+  const SambaMachine *m = find("sn40l");
+  assert_int_equal(sambaMachineTileCount(m), 8);
+  assert_int_equal(sambaMachineTileAt(m, 0, 0), 0);
+  assert_int_equal(sambaMachineTileAt(m, 12, 19), 0);
+  assert_int_equal(sambaMachineTileAt(m, 13, 19), 1);
+  assert_int_equal(sambaMachineTileAt(m, 51, 0), 3);
+  assert_int_equal(sambaMachineTileAt(m, 0, 20), 4);
+  assert_int_equal(sambaMachineTileAt(m, 51, 39), 7);
+  assert_int_equal(sambaMachineTileCount(find("plasticine")), 1);
+}
+
 static void sitesAlternateAndDiesCostMore(void **state) {
   (void)state;
   const SambaMachine *m = find("sn40l");
@@ -223,6 +278,9 @@ static void inconsistentMachinesAreRefused(void **state) {
           "flows_per_lane (flow ids per lane) is 5000, expected 1 to 4096 flows");
   REFUSED(dies, 3, "grid_columns is 52, expected a multiple of dies, which is 3");
   REFUSED(tile_rows, 7, "grid_rows is 40, expected a multiple of tile_rows, which is 7");
+  REFUSED(tile_columns, 52,
+          "tile_columns is 52, expected a divisor of the 26 columns of a die: a "
+          "tile lies on one die");
   REFUSED(systolic_accumulators, 255,
           "systolic_accumulators is 255, expected at least one per MAC of the 16 x 16 array");
   REFUSED(simd_lanes, 12,
@@ -262,6 +320,9 @@ int main(void) {
       cmocka_unit_test(derivedValuesFollowFromTheirFormulas),
       cmocka_unit_test(agsOfSn40lSitAtTheOuterEdges),
       cmocka_unit_test(agsSpreadOverSmallEdges),
+      cmocka_unit_test(agsOfSn10SitAtTheOuterEdges),
+      cmocka_unit_test(agsAreDealtToTheEdges),
+      cmocka_unit_test(tilesAreNumberedRowByRow),
       cmocka_unit_test(sitesAlternateAndDiesCostMore),
       cmocka_unit_test(parametersHaveNames),
       cmocka_unit_test(inconsistentMachinesAreRefused),

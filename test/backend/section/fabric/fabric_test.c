@@ -166,9 +166,9 @@ static void impossibleEntriesAreRefused(void **state) {
           "switch (1, 0): vector unit lane 4 flow 0 does not exist: this port has 4 lanes");
   REFUSED(AG_ENTRY->out.flow = 32, "vector unit lane 0 flow 32 does not exist");
   REFUSED(AG_ENTRY->out.ag = 1, "a lane of port unit names address generator 1, expected 0");
-  REFUSED(AG_ENTRY->in.ag = 3, "switch (1, 0): address generator 3 is not beside this switch");
-  REFUSED(AG_ENTRY->in.ag = 4000,
-          "switch (1, 0): address generator 4000 is not beside this switch");
+  REFUSED(AG_ENTRY->in.ag = 3, "switch (1, 0): address generator 3 enters the network at switch "
+                               "(3, 3), the edge of tile 0, and nowhere else");
+  REFUSED(AG_ENTRY->in.ag = 4000, "switch (1, 0): address generator is 4000, expected 0 to 3");
   REFUSED(f.fabric.ends[0].lane = 2, "unit 'at' output 0: vector lane 2 flow 0 does not exist: a "
                                      "unit has 2 such lanes of 32 flows");
   REFUSED(addEnd(&f, ((SambaFlowEnd){4, 0, false, SAMBA_STREAM_VECTOR, 1, 3})),
