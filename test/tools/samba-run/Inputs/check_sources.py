@@ -9,7 +9,10 @@ text = open(sys.argv[2] + "/backend/machine/shipped.def").read()
 kind_of = dict(re.findall(r"#define (\w+)\s+\\?\s*(SOURCED|DERIVED|ANALOGY)\(\"", text))
 kind_of["ASSUMED"] = "ASSUMED"
 column = re.search(r"X\(parameter, (.*?)\)", text).group(1).split(", ").index(stats["target"])
-rows = [re.findall(r"\(-?\d+, (\w+)\)", row) for row in re.split(r"^X\(", text, flags=re.M)[1:]]
+rows = [
+    re.findall(r"\((?:-?\d+|[A-Z_]+), (\w+)\)", row)
+    for row in re.split(r"^X\(", text, flags=re.M)[1:]
+]
 kinds = [kind_of[row[column]] for row in rows]
 
 names = {"SOURCED": "sourced", "DERIVED": "derived", "ANALOGY": "by_analogy", "ASSUMED": "assumed"}
