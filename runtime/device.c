@@ -4,6 +4,9 @@
 void sambaDeviceActivityAdd(SambaDeviceActivity *sums, const SambaDeviceActivity *more) {
   sums->cycles += more->cycles;
   sums->launch_cycles += more->launch_cycles;
+  sums->load_cycles += more->load_cycles;
+  sums->hidden_load_cycles += more->hidden_load_cycles;
+  sums->load_bytes += more->load_bytes;
   sums->dram_read_bytes += more->dram_read_bytes;
   sums->dram_write_bytes += more->dram_write_bytes;
   sums->host_read_bytes += more->host_read_bytes;

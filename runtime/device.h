@@ -24,6 +24,9 @@ typedef struct SambaDeviceFunctions {
   /* Runs one call of the schedule. argins: one value (bits) per argin of the PEF. */
   SambaStatus (*launch)(SambaDevice *device, uint32_t call, const uint64_t *argins,
                         SambaDeviceActivity *out_activity);
+  /* Bytes that loading a section moves to each tile of the machine; borrowed. NULL: the device does
+   * not say. */
+  const uint64_t *(*tile_bytes)(const SambaDevice *device, uint32_t section);
   /* Copies a symbol of this device to the same symbol of another one, which holds the same PEF. */
   SambaStatus (*copy_peer)(SambaDevice *device, uint32_t symbol, SambaDevice *peer);
   /* Device cycles since creation, launches included. */

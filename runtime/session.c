@@ -36,6 +36,10 @@ static SambaStatus makeDevice(const SambaDeviceFactory *factory, SambaLoadedPef 
   return loaded->device->functions->load(loaded->device, loaded->pef);
 }
 
+static const uint64_t *tilesOf(const SambaDevice *device, uint32_t section) {
+  return device->functions->tile_bytes ? device->functions->tile_bytes(device, section) : NULL;
+}
+
 static void describe(SambaLoadedPef *loaded, uint64_t seed) {
   const SambaPef *pef = loaded->pef;
   loaded->set = sambaAllocateZeroed(pef->symbols_count, sizeof *loaded->set);
@@ -53,7 +57,8 @@ static void describe(SambaLoadedPef *loaded, uint64_t seed) {
   sambaHyperparametersInitialize(&loaded->hyperparameters, pef, seed);
   loaded->sections = sambaAllocateZeroed(pef->sections_count, sizeof *loaded->sections);
   for (uint32_t i = 0; i < pef->sections_count; ++i)
-    loaded->sections[i].section = i;
+    loaded->sections[i] =
+        (SambaSectionReport){.section = i, .tile_bytes = tilesOf(loaded->device, i)};
 }
 
 /* Makes the PEF, which the session owns from now on, that of the session; name: for messages. */
@@ -190,9 +195,9 @@ void sambaSessionGetReport(const SambaSession *session, SambaRunReport *out_repo
   loaded->device->functions->statistics(loaded->device, &out_report->device);
   out_report->section_count = loaded->pef->sections_count;
   out_report->sections = loaded->sections;
-  out_report->machine =
-      (SambaMachineInfo){.name = loaded->machine.name,
-                         .clock_hz = (uint64_t)loaded->machine.clock_hz,
-                         .pcus = (uint64_t)sambaMachinePcuCount(&loaded->machine),
-                         .pmus = (uint64_t)sambaMachinePmuCount(&loaded->machine)};
+  out_report->machine = (SambaMachineInfo){.name = loaded->machine.name,
+                                           .clock_hz = (uint64_t)loaded->machine.clock_hz,
+                                           .pcus = (uint64_t)sambaMachinePcuCount(&loaded->machine),
+                                           .pmus = (uint64_t)sambaMachinePmuCount(&loaded->machine),
+                                           .tiles = sambaMachineTileCount(&loaded->machine)};
 }

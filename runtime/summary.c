@@ -29,6 +29,29 @@ static void printTypes(const SambaPef *pef, const SambaRunReport *report) {
   printf("\n");
 }
 
+/* What was loaded, and into how many tiles of the machine. */
+static void printLoads(const SambaRunReport *report) {
+  uint64_t used = 0;
+  for (uint64_t tile = 0; tile < report->machine.tiles; ++tile) {
+    bool uses = false;
+    for (uint32_t s = 0; s < report->section_count && !uses; ++s) {
+      const SambaSectionReport *section = &report->sections[s];
+      uses = section->calls && section->tile_bytes && section->tile_bytes[tile];
+    }
+    used += uses;
+  }
+  if (!used)
+    return;
+
+  printf("tiles %llu of %llu, program load %llu bytes", (unsigned long long)used,
+         (unsigned long long)report->machine.tiles,
+         (unsigned long long)report->activity.load_bytes);
+  if (report->activity.hidden_load_cycles)
+    printf(", %llu cycles of it behind execution",
+           (unsigned long long)report->activity.hidden_load_cycles);
+  printf("\n");
+}
+
 void sambaPrintSummary(const SambaSession *session) {
   const SambaMachine *machine = sambaSessionGetMachine(session);
   const SambaPef *pef = sambaSessionGetPef(session);
@@ -53,6 +76,7 @@ void sambaPrintSummary(const SambaSession *session) {
          (unsigned long long)used, pef->sections_count, (unsigned long long)report.calls,
          100 * pcus / all / (double)sambaMachinePcuCount(machine),
          100 * pmus / all / (double)sambaMachinePmuCount(machine));
+  printLoads(&report);
   printTypes(pef, &report);
   printf("DRAM read %llu bytes, written %llu bytes, %llu flop\n",
          (unsigned long long)report.activity.dram_read_bytes,

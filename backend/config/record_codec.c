@@ -268,3 +268,55 @@ SambaStatus sambaRecordRead(SambaRecordId id, const uint8_t *data, size_t size, 
                            (unsigned long long)(bitsLeft(&reader) / 8), sambaRecordGet(id)->name);
   return NULL;
 }
+
+/* The position after the record. */
+static uint64_t skipRecord(uint64_t position, SambaRecordId id, const void *structure,
+                           uint32_t counters);
+
+static uint64_t skipItems(uint64_t position, const SambaRecordRow *row, const void *structure,
+                          uint32_t counters) {
+  uint64_t count = sambaMemberGet(structure, row->count, false);
+  const char *items = sambaMemberGetPointer(structure, row->member);
+  for (uint64_t i = row->from; i < count && i < row->until; ++i)
+    position =
+        skipRecord(position, row->record, items ? items + i * row->item_size : NULL, counters);
+  return position;
+}
+
+static uint64_t skipRecord(uint64_t position, SambaRecordId id, const void *structure,
+                           uint32_t counters) {
+  const SambaRecord *record = sambaRecordGet(id);
+  for (uint32_t i = 0; i < record->row_count; ++i) {
+    const SambaRecordRow *row = &record->rows[i];
+    switch (row->form) {
+    case SAMBA_ROW_FIELD:
+      position += row->bits;
+      break;
+    case SAMBA_ROW_CHOICE: {
+      uint64_t choice = sambaMemberGet(structure, row->member, false);
+      position = skipRecord(position + row->bits, (SambaRecordId)(row->record + choice), structure,
+                            counters);
+      break;
+    }
+    case SAMBA_ROW_ARRAY:
+      position = skipItems(position, row, structure, counters);
+      break;
+    case SAMBA_ROW_TRIPS:
+      counters = (uint32_t)sambaMemberGet(structure, row->count, false);
+      position += (uint64_t)counters * row->bits;
+      break;
+    case SAMBA_ROW_STRIDES:
+      position += (uint64_t)counters * row->bits;
+      break;
+    case SAMBA_ROW_ALIGN:
+      position = (position + 63) / 64 * 64;
+      break;
+    }
+  }
+
+  return position;
+}
+
+uint64_t sambaRecordBytes(SambaRecordId id, const void *structure) {
+  return (skipRecord(0, id, structure, 0) + 63) / 64 * 8;
+}

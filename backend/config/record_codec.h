@@ -11,5 +11,9 @@
 SambaStatus sambaRecordWrite(SambaRecordId id, const void *structure, SambaByteBuffer *out);
 SambaStatus sambaRecordRead(SambaRecordId id, const uint8_t *data, size_t size, SambaArena *arena,
                             void *structure);
+/* Bytes that the record takes when it begins at a multiple of 64 bits, up to the next one. Numbers
+ * are not looked at, only counts and what depends on them: a record without any may be NULL, and so
+ * may an array of such records. */
+uint64_t sambaRecordBytes(SambaRecordId id, const void *structure);
 
 #endif

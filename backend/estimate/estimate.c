@@ -1,6 +1,7 @@
 /* Static estimates from the emitted section alone; see estimate.h. */
 #include "backend/estimate/estimate.h"
 
+#include "backend/config/load_size.h"
 #include "backend/estimate/unit_cycles.h"
 #include "backend/section/access.h"
 #include "backend/section/width.h"
@@ -331,8 +332,18 @@ void sambaSectionTraffic(const SambaSection *section, uint64_t *out_read, uint64
 
 double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine *machine) {
   int64_t ns = machine->load_latency_ns + machine->argument_latency_ns + machine->execute_hw_ns;
-  return (double)section->unit_count * sambaMachineUnitLoadCycles(machine) +
-         (double)ns * 1e-9 * (double)machine->clock_hz;
+  bool ideal = machine->network == SAMBA_NETWORK_IDEAL; /* no switches */
+  uint64_t bytes = 0, entries = 0;
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    bytes += sambaUnitLoadBytes(&section->units[u]);
+  for (uint32_t s = 0; s < section->stream_count && !ideal; ++s) {
+    const SambaStream *stream = &section->streams[s];
+    uint32_t assumed = SAMBA_ENTRIES_PER_DESTINATION * stream->destination_count;
+    entries += stream->hop_count ? stream->hop_count : assumed;
+  }
+
+  bytes += entries * sambaSwitchEntryLoadBytes();
+  return sambaMachineLoadCycles(machine, bytes) + (double)ns * 1e-9 * (double)machine->clock_hz;
 }
 
 /* Vectors of one token on a stream: of a scalar stream each element is one, and a token without

@@ -1,9 +1,14 @@
 /* How long units and memory take; see unit_cycles.h. */
 #include "backend/estimate/unit_cycles.h"
 
+#include "backend/config/load_size.h"
 #include "support/number/integer.h"
 
 #include <math.h>
+
+/* What seven test models (some 80,000 units) have in the mean: counters of a PCU's chain and of the
+ * chain of any other port, inputs of a PCU. */
+enum { pcuCounters = 4, portCounters = 3, pcuInputs = 2 };
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
@@ -62,9 +67,60 @@ double sambaArrayLatency(const SambaMachine *machine, bool has_tail) {
   return (double)(machine->systolic_drain_cycles + has_tail * machine->simd_stage_cycles);
 }
 
-double sambaMachineUnitLoadCycles(const SambaMachine *machine) {
-  return (double)machine->load_bytes_per_unit / ((double)machine->load_mbps * 1e6) *
-         (double)machine->clock_hz;
+double sambaMachineLoadCycles(const SambaMachine *machine, uint64_t bytes) {
+  return (double)bytes / ((double)machine->load_mbps * 1e6) * (double)machine->clock_hz;
+}
+
+/* A record's size depends on counts alone: what they count may be zero. */
+static SambaUnit typicalPcu(SambaPort *ports) {
+  static const int64_t strides[pcuCounters];
+  static const uint32_t trips[pcuCounters];
+  static const SambaLaneOp op;
+  SambaUnit unit = sambaUnitMake(SAMBA_UNIT_COMPUTE, "", "");
+
+  for (uint32_t p = 0; p <= pcuInputs; ++p)
+    ports[p] = (SambaPort){.stream_count = 1, .compute = {.strides = strides}};
+  unit.input_count = pcuInputs;
+  unit.output_count = 1;
+  unit.inputs = ports;
+  unit.outputs = &ports[pcuInputs];
+  unit.compute = (SambaCompute){
+      .counter_count = pcuCounters, .trips = trips, .program = {.op_count = 1, .ops = &op}};
+  return unit;
+}
+
+static SambaUnit typicalPmu(SambaPort *ports) {
+  static const int64_t strides[portCounters];
+  static const uint32_t trips[portCounters];
+  SambaUnit unit = sambaUnitMake(SAMBA_UNIT_BUFFER, "", "");
+
+  for (uint32_t p = 0; p < 2; ++p)
+    ports[p] =
+        (SambaPort){.stream_count = 1,
+                    .access = {.counter_count = portCounters, .trips = trips, .strides = strides}};
+  unit.input_count = unit.output_count = 1;
+  unit.inputs = ports;
+  unit.outputs = &ports[1];
+  return unit;
+}
+
+/* An ideal network has no switches. */
+static double typicalLoadCycles(const SambaMachine *machine, const SambaUnit *unit) {
+  uint64_t entries = machine->network == SAMBA_NETWORK_IDEAL ? 0 : SAMBA_ENTRIES_PER_UNIT;
+  return sambaMachineLoadCycles(machine,
+                                sambaUnitLoadBytes(unit) + entries * sambaSwitchEntryLoadBytes());
+}
+
+double sambaMachinePcuLoadCycles(const SambaMachine *machine) {
+  SambaPort ports[pcuInputs + 1];
+  SambaUnit unit = typicalPcu(ports);
+  return typicalLoadCycles(machine, &unit);
+}
+
+double sambaMachinePmuLoadCycles(const SambaMachine *machine) {
+  SambaPort ports[2];
+  SambaUnit unit = typicalPmu(ports);
+  return typicalLoadCycles(machine, &unit);
 }
 
 /* --- Memory --- */

@@ -17,6 +17,10 @@
 /* More copies of a group must make it at least this much faster, or it keeps the ones it has. */
 static const double worthCopies = 0.95;
 
+/* Cycles of program load that one more unit costs, counted at this share: repeated sections load
+ * once. */
+static const double launchShare = 0.5;
+
 typedef struct Planner {
   SambaStageGraph *graph;
   const SambaMachine *machine;
@@ -37,6 +41,8 @@ typedef struct Planner {
 static void analyse(Planner *planner) {
   const SambaStageGraph *graph = planner->graph;
   uint32_t in_memory = 0;
+  double pcu_load = sambaMachinePcuLoadCycles(planner->machine);
+  double pmu_load = sambaMachinePmuLoadCycles(planner->machine);
 
   for (uint32_t t = 0; t < graph->tensor_count; ++t)
     planner->writer[t] = SAMBA_NO_INDEX;
@@ -69,6 +75,8 @@ static void analyse(Planner *planner) {
       own += graph->tensors[group->operands[i].map.tensor].role == SAMBA_TENSOR_ARGUMENT;
     planner->limits[g] = (SambaGroupLimits){.pipeline_dim = SAMBA_NO_INDEX,
                                             .replicas = 1,
+                                            .pcu_launch = launchShare * pcu_load,
+                                            .pmu_launch = launchShare * pmu_load,
                                             .ags = in_memory ? planner->ags * own / in_memory : 1};
     planner->limits[g].ags = planner->limits[g].ags ? planner->limits[g].ags : 1;
     planner->limits[g].buffered_output = planner->between[tensor];

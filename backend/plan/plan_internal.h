@@ -18,6 +18,7 @@ typedef struct SambaGroupLimits {
   uint32_t writers;     /* groups that write the buffer of the output */
   bool buffered_output; /* the output goes into a buffer of the section */
   bool stored_output;
+  double pcu_launch, pmu_launch; /* what one more of them adds to the score */
 } SambaGroupLimits;
 
 /* One way to map a group. */

@@ -7,10 +7,6 @@
 
 #include <math.h>
 
-/* Cycles of program load that one more unit costs, counted at this share: repeated sections load
- * once. */
-static const double launchShare = 0.5;
-
 /* The share of the generators that stores keep while the first slots are loaded. */
 static const double storingShare = 0.2;
 
@@ -502,9 +498,8 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
   choice->pcus = nest->copies * group->pcus;
   if (choice->pcus > limits->pcus || !bufferStreamsFit(limits, nest))
     return false;
-  double unit_load = sambaMachineUnitLoadCycles(machine);
   double firings = (double)sambaTileNestTrips(nest, sambaTileNestLoops(nest));
-  if (sambaTileNestWorkCycles(nest) * firings + launchShare * unit_load * choice->pcus >= bound)
+  if (sambaTileNestWorkCycles(nest) * firings + limits->pcu_launch * choice->pcus >= bound)
     return false;
 
   Pricing pricing = {.nest = nest, .limits = limits};
@@ -541,7 +536,8 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
       firing * chunks + (limits->stored_output ? out_bytes * nest->copies / dram
                                                : out_bytes / (double)machine->vector_bytes);
 
-  double rest = cycles + tail + launchShare * unit_load * (choice->pcus + choice->pmus) +
+  double launch = limits->pcu_launch * choice->pcus + limits->pmu_launch * choice->pmus;
+  double rest = cycles + tail + launch +
                 firings / (double)sambaTileNestPasses(nest) *
                     (firingCycles + firingCyclesPerCopy * nest->copies);
   double fill = pricing.first_bytes / (SAMBA_DRAM_SHARE * dram);

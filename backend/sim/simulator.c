@@ -52,11 +52,12 @@ struct SambaSimulator {
   SambaSection **sections;  /* per image */
   ArgumentBlock *arguments; /* per image */
   bool *ends;               /* per image: known to run to its end on the chip */
+  SambaSectionLoad *loads;  /* per image */
   Region *regions;
   SymbolState *symbols;
   SAMBA_ARRAY(Timed) timed;   /* one per distinct call: it does not grow with the launches */
   SambaTimingResult not_kept; /* of the last call that is timed anew each time */
-  uint32_t last_image;        /* on the chip, SAMBA_PEF_NONE: none */
+  SambaLaunchBefore before;
   uint64_t now;
 };
 
@@ -65,7 +66,6 @@ SambaStatus sambaSimulatorCreate(const SambaMachine *machine, const SambaSimulat
   SambaSimulator *simulator = sambaAllocateZeroed(1, sizeof *simulator);
   simulator->machine = *machine;
   simulator->options = *options;
-  simulator->last_image = SAMBA_PEF_NONE;
   SambaStatus status = NULL;
   if (!options->no_values)
     status = sambaValuesCreate(&simulator->machine, &options->values, &simulator->values);
@@ -303,6 +303,7 @@ static SambaStatus decodeImages(SambaSimulator *simulator) {
   simulator->sections = SAMBA_ARENA_ARRAY(&simulator->arena, SambaSection *, pef->images_count + 1);
   simulator->arguments = SAMBA_ARENA_ARRAY(&simulator->arena, ArgumentBlock, pef->images_count + 1);
   simulator->ends = SAMBA_ARENA_ARRAY(&simulator->arena, bool, pef->images_count + 1);
+  simulator->loads = SAMBA_ARENA_ARRAY(&simulator->arena, SambaSectionLoad, pef->images_count + 1);
   for (uint32_t i = 0; i < pef->images_count; ++i) {
     const SambaPefImage *image = &pef->images[i];
     SambaStatus status = sambaSectionDecode(image->code.data, image->code.size, &simulator->machine,
@@ -313,6 +314,8 @@ static SambaStatus decodeImages(SambaSimulator *simulator) {
     if (status)
       return sambaStatusAnnotate(status, "image %u ('%.*s')", i, SAMBA_STRING_ARGS(image->name));
     sambaPefImageName(image, simulator->sections[i]);
+    simulator->loads[i] =
+        sambaSectionLoadMake(simulator->sections[i], &simulator->machine, &simulator->arena);
   }
 
   return NULL;
@@ -485,25 +488,13 @@ static SambaStatus checkMemoryOrder(const SambaSection *section, const SambaBind
   return sambaSectionCheckOrder(section, addresses);
 }
 
-static uint64_t cyclesOfPicoseconds(const SambaMachine *machine, double ps) {
-  return (uint64_t)(ps * (double)machine->clock_hz / 1e12 + 0.999999);
-}
-
-/* Program load (skipped when the configuration is on the chip already), argument load, execute. */
-static uint64_t launchCycles(SambaSimulator *simulator, uint32_t image,
-                             const SambaSection *section) {
-  const SambaMachine *machine = &simulator->machine;
-  if (simulator->options.launch == SAMBA_LAUNCH_NONE)
-    return 0;
-  double ns = (double)machine->argument_latency_ns +
-              (double)(simulator->options.launch == SAMBA_LAUNCH_SW ? machine->execute_sw_ns
-                                                                    : machine->execute_hw_ns);
-  if (simulator->last_image != image)
-    ns += (double)machine->load_latency_ns + (double)section->unit_count *
-                                                 (double)machine->load_bytes_per_unit * 1e3 /
-                                                 (double)machine->load_mbps;
-  simulator->last_image = image;
-  return cyclesOfPicoseconds(machine, ns * 1e3);
+/* Takes note of which configuration is on the chip from now on. */
+static SambaLaunchCost launch(SambaSimulator *simulator, uint32_t image) {
+  const SambaSectionLoad *load = &simulator->loads[image];
+  SambaLaunchCost cost =
+      sambaLaunchCost(&simulator->machine, simulator->options.launch, &simulator->before, load);
+  simulator->before = (SambaLaunchBefore){.load = load};
+  return cost;
 }
 
 static const SambaTimingResult *findTimed(const SambaSimulator *simulator, uint32_t image,
@@ -601,7 +592,7 @@ SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, cons
     status = simulator->options.no_values ? checkMemoryOrder(section, bindings, &scratch)
                                           : bindData(simulator, call, section, bindings);
   if (!status)
-    report.launch_cycles = launchCycles(simulator, image, section);
+    report.launch = launch(simulator, image);
   if (!status && simulator->options.no_timing)
     status = checkEnd(simulator, image, section, bindings);
   if (!status && !simulator->options.no_values)
@@ -611,7 +602,7 @@ SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, cons
     const SambaTimingResult *result;
     status = timeCall(simulator, record, section, bindings, &traces, &result);
     report = (SambaCallReport){.cycles = result->cycles,
-                               .launch_cycles = report.launch_cycles,
+                               .launch = report.launch,
                                .dram_read_bytes = result->dram_read_bytes,
                                .dram_write_bytes = result->dram_write_bytes,
                                .host_read_bytes = result->host_read_bytes,
@@ -624,7 +615,8 @@ SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, cons
 
   sambaIndexTracesFree(&traces);
   sambaArenaDestroy(&scratch);
-  simulator->now += report.cycles + report.launch_cycles;
+  simulator->before.cycles = report.cycles;
+  simulator->now += report.cycles + report.launch.cycles;
   if (out_report)
     *out_report = report;
   return status;
@@ -637,6 +629,10 @@ void sambaSimulatorGetStatistics(const SambaSimulator *simulator,
   memset(out_statistics, 0, sizeof *out_statistics);
   if (simulator->values)
     sambaValuesGetStatistics(simulator->values, out_statistics);
+}
+
+const SambaSectionLoad *sambaSimulatorGetLoad(const SambaSimulator *simulator, uint32_t section) {
+  return &simulator->loads[simulator->pef->sections[section].image];
 }
 
 const SambaSection *sambaSimulatorGetSection(const SambaSimulator *simulator, uint32_t section) {

@@ -4,10 +4,9 @@
 #define SAMBA_BACKEND_SIM_SIMULATOR_H
 
 #include "backend/pef/pef.h"
+#include "backend/sim/launch.h"
 #include "backend/sim/timing/timing.h"
 #include "backend/sim/value/values.h"
-
-typedef enum { SAMBA_LAUNCH_HW, SAMBA_LAUNCH_SW, SAMBA_LAUNCH_NONE } SambaLaunchMode;
 
 typedef struct SambaSimulatorOptions {
   SambaValuesOptions values;
@@ -21,7 +20,8 @@ typedef struct SambaSimulatorOptions {
 
 /* What one call took; units borrowed until the next launch (NULL without timing). */
 typedef struct SambaCallReport {
-  uint64_t cycles, launch_cycles;
+  uint64_t cycles;
+  SambaLaunchCost launch;
   uint64_t dram_read_bytes, dram_write_bytes, host_read_bytes, host_write_bytes, flops, events;
   uint64_t link_busy_max;
   const SambaUnitActivity *units;
@@ -50,6 +50,8 @@ SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t call, const
 uint64_t sambaSimulatorNow(const SambaSimulator *simulator);
 void sambaSimulatorGetStatistics(const SambaSimulator *simulator,
                                  SambaValuesStatistics *out_statistics);
+/* What loading a section id means for the tiles; borrowed. */
+const SambaSectionLoad *sambaSimulatorGetLoad(const SambaSimulator *simulator, uint32_t section);
 /* The decoded section of a section id; borrowed. */
 const SambaSection *sambaSimulatorGetSection(const SambaSimulator *simulator, uint32_t section);
 

@@ -59,7 +59,10 @@ static SambaStatus launch(SambaDevice *device, uint32_t call, const uint64_t *ar
   SambaStatus status = sambaSimulatorLaunch(self->simulator, call, argins, &report);
 
   *out_activity = (SambaDeviceActivity){.cycles = report.cycles,
-                                        .launch_cycles = report.launch_cycles,
+                                        .launch_cycles = report.launch.cycles,
+                                        .load_cycles = report.launch.load_cycles,
+                                        .hidden_load_cycles = report.launch.hidden_cycles,
+                                        .load_bytes = report.launch.load_bytes,
                                         .dram_read_bytes = report.dram_read_bytes,
                                         .dram_write_bytes = report.dram_write_bytes,
                                         .host_read_bytes = report.host_read_bytes,
@@ -70,6 +73,10 @@ static SambaStatus launch(SambaDevice *device, uint32_t call, const uint64_t *ar
     addUnits(sambaSimulatorGetSection(self->simulator, self->pef->calls[call].section),
              report.units, out_activity);
   return status;
+}
+
+static const uint64_t *tileBytes(const SambaDevice *device, uint32_t section) {
+  return sambaSimulatorGetLoad(simulatorOf(device), section)->tile_bytes;
 }
 
 static SambaStatus copyPeer(SambaDevice *device, uint32_t symbol, SambaDevice *peer) {
@@ -101,6 +108,7 @@ static const SambaDeviceFunctions functions = {.load = load,
                                                .read = readSymbol,
                                                .is_written = isWritten,
                                                .launch = launch,
+                                               .tile_bytes = tileBytes,
                                                .copy_peer = copyPeer,
                                                .now = now,
                                                .statistics = statistics,

@@ -2,6 +2,7 @@
 #include "tools/samba-run/run.h"
 
 #include "backend/pef/image/image.h"
+#include "runtime/device.h"
 #include "runtime/session.h"
 #include "runtime/summary.h"
 #include "support/base/version.h"
@@ -46,7 +47,44 @@ static cJSON *layersOf(const SambaPef *pef, uint32_t section) {
   return layers;
 }
 
-static cJSON *sectionOf(const SambaSession *session, const SambaSectionReport *sums) {
+/* The tiles of the machine that the section uses; NULL when the device does not say. */
+static cJSON *tilesOf(const SambaSectionReport *sums, uint64_t tile_count) {
+  cJSON *tiles = sums->tile_bytes ? cJSON_CreateArray() : NULL;
+  for (uint64_t tile = 0; tiles && tile < tile_count; ++tile)
+    if (sums->tile_bytes[tile])
+      cJSON_AddItemToArray(tiles, cJSON_CreateNumber((double)tile));
+  return tiles;
+}
+
+/* What launching is made of. */
+static void addLaunch(cJSON *object, const SambaDeviceActivity *activity) {
+  cJSON_AddNumberToObject(object, "launch_cycles", (double)activity->launch_cycles);
+  cJSON_AddNumberToObject(object, "load_cycles", (double)activity->load_cycles);
+  cJSON_AddNumberToObject(object, "hidden_load_cycles", (double)activity->hidden_load_cycles);
+  cJSON_AddNumberToObject(object, "load_bytes", (double)activity->load_bytes);
+}
+
+/* How each tile spent the time: loading programs, loading arguments and being started, executing.
+ * The rest of cycles + launch_cycles it was idle. */
+static void addTiles(cJSON *root, const SambaRunReport *report) {
+  cJSON *tiles = cJSON_CreateArray();
+  for (uint64_t tile = 0; tile < report->machine.tiles; ++tile) {
+    SambaDeviceActivity sums = {0};
+    for (uint32_t s = 0; s < report->section_count; ++s)
+      if (report->sections[s].tile_bytes && report->sections[s].tile_bytes[tile])
+        sambaDeviceActivityAdd(&sums, &report->sections[s].activity);
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddNumberToObject(object, "execute_cycles", (double)sums.cycles);
+    cJSON_AddNumberToObject(object, "program_load_cycles", (double)sums.load_cycles);
+    cJSON_AddNumberToObject(object, "argument_load_cycles",
+                            (double)(sums.launch_cycles - sums.load_cycles));
+    cJSON_AddItemToArray(tiles, object);
+  }
+  cJSON_AddItemToObject(root, "tiles", tiles);
+}
+
+static cJSON *sectionOf(const SambaSession *session, const SambaRunReport *report, uint32_t index) {
+  const SambaSectionReport *sums = &report->sections[index];
   const SambaPef *pef = sambaSessionGetPef(session);
   const SambaPefSection *section = &pef->sections[sums->section];
   const SambaDeviceActivity *activity = &sums->activity;
@@ -55,7 +93,7 @@ static cJSON *sectionOf(const SambaSession *session, const SambaSectionReport *s
   cJSON_AddItemToObject(object, "name", stringOf(section->name));
   cJSON_AddStringToObject(object, "type", sambaPefSectionTypeName(section->type));
   cJSON_AddNumberToObject(object, "cycles", (double)activity->cycles);
-  cJSON_AddNumberToObject(object, "launch_cycles", (double)activity->launch_cycles);
+  addLaunch(object, activity);
   cJSON_AddNumberToObject(object, "calls", (double)sums->calls);
   cJSON_AddNumberToObject(object, "pcus", section->pcus);
   cJSON_AddNumberToObject(object, "pmus", section->pmus);
@@ -71,6 +109,9 @@ static cJSON *sectionOf(const SambaSession *session, const SambaSectionReport *s
   cJSON_AddNumberToObject(object, "wait_input_cycles", (double)activity->wait_input);
   cJSON_AddNumberToObject(object, "wait_output_cycles", (double)activity->wait_output);
   cJSON_AddNumberToObject(object, "wait_memory_cycles", (double)activity->wait_memory);
+  cJSON *tiles = tilesOf(sums, report->machine.tiles);
+  if (tiles)
+    cJSON_AddItemToObject(object, "tiles", tiles);
   cJSON_AddItemToObject(object, "layers", layersOf(pef, sums->section));
 
   return object;
@@ -105,7 +146,7 @@ SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session, 
     cJSON_AddStringToObject(root, "fault", fault);
   addReasons(root, machine);
   cJSON_AddNumberToObject(root, "cycles", (double)activity->cycles);
-  cJSON_AddNumberToObject(root, "launch_cycles", (double)activity->launch_cycles);
+  addLaunch(root, activity);
   cJSON_AddNumberToObject(root, "seconds",
                           (double)(activity->cycles + activity->launch_cycles) /
                               (double)machine->clock_hz);
@@ -121,8 +162,9 @@ SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session, 
                           (double)report.transfers.device_to_host_bytes);
   cJSON_AddNumberToObject(root, "conversions", (double)report.transfers.conversions);
   for (uint32_t s = 0; s < report.section_count; ++s)
-    cJSON_AddItemToArray(sections, sectionOf(session, &report.sections[s]));
+    cJSON_AddItemToArray(sections, sectionOf(session, &report, s));
   cJSON_AddItemToObject(root, "sections", sections);
+  addTiles(root, &report);
   cJSON_AddNumberToObject(host, "load_s", report.load_seconds);
   cJSON_AddNumberToObject(host, "transfer_s", report.transfers.seconds);
   cJSON_AddNumberToObject(host, "jit_programs", (double)report.device.compiled_programs);

@@ -452,7 +452,10 @@ SAMBA_EXPORT SambaStatus sambaSessionLoad(SambaSession *session, const char *fol
 /* What a device did, in one launch or in several. A device that does not know a figure leaves it
  * 0. */
 typedef struct SambaDeviceActivity {
-  uint64_t cycles, launch_cycles;             /* the launch is not part of cycles */
+  uint64_t cycles, launch_cycles; /* the launch is not part of cycles */
+  uint64_t load_cycles;           /* of the launch: loading configurations */
+  uint64_t hidden_load_cycles;    /* of that loading: behind the section before, not in launch */
+  uint64_t load_bytes;            /* of configurations, to the chip */
   uint64_t dram_read_bytes, dram_write_bytes; /* between DRAM and the chip */
   uint64_t host_read_bytes, host_write_bytes; /* between host memory and the chip */
   uint64_t flops;
@@ -480,12 +483,15 @@ typedef struct SambaSectionReport {
   uint32_t section;
   uint64_t calls;
   SambaDeviceActivity activity;
+  /* Bytes of its configuration in each tile of the machine, 0: it does not use the tile. Borrowed;
+   * NULL when the device does not say. */
+  const uint64_t *tile_bytes;
 } SambaSectionReport;
 
 /* The machine that a PEF was compiled for; name: borrowed as long as the session has this PEF. */
 typedef struct SambaMachineInfo {
   const char *name;
-  uint64_t clock_hz, pcus, pmus;
+  uint64_t clock_hz, pcus, pmus, tiles;
 } SambaMachineInfo;
 
 /* What all calls that ran did, together. */

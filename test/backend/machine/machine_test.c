@@ -281,6 +281,7 @@ static void inconsistentMachinesAreRefused(void **state) {
   REFUSED(tile_columns, 52,
           "tile_columns is 52, expected a divisor of the 26 columns of a die: a "
           "tile lies on one die");
+  REFUSED(launch_overlap, 2, "launch_overlap (");
   REFUSED(systolic_accumulators, 255,
           "systolic_accumulators is 255, expected at least one per MAC of the 16 x 16 array");
   REFUSED(simd_lanes, 12,

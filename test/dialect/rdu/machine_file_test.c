@@ -99,6 +99,9 @@ static void errorsHaveTheirPlace(void **state) {
       {"module attributes {\n\n  rdu.machine = #rdu.machine<\"m\", base = \"tiny\", simd_lane = "
        "4>} {}",
        ":3:29: #rdu.machine has no parameter 'simd_lane'\n  note: the parameters are clock_hz, "},
+      {"module attributes {rdu.machine = #rdu.machine<\"m\", base = \"tiny\", load_bytes_per_unit "
+       "= 1024>} {}",
+       ":1:46: #rdu.machine has no parameter 'load_bytes_per_unit'"},
       {"module attributes {rdu.machine = #rdu.machine<\"m\", base = \"tiny\", simd_lanes = 3>} {}",
        ":1:46: #rdu.machine: machine 'm': simd_lanes is 3, expected a power of two"},
       {"module attributes {rdu.machine = #rdu.machine<\"tiny\", base = \"tiny\", simd_lanes = 8>} "

@@ -3,16 +3,20 @@ with another's."""
 import json
 import sys
 
+import code_size
+
 stats = json.load(open(sys.argv[1]))
 mode = sys.argv[2]
 top = (
-    "version target cycles launch_cycles seconds flops dram_read_bytes dram_write_bytes calls"
+    "version target cycles launch_cycles load_cycles hidden_load_cycles load_bytes tiles seconds"
+    " flops dram_read_bytes dram_write_bytes calls"
     " sections host host_to_device_bytes device_to_host_bytes conversions"
 )
 assert set(top.split()) <= set(stats), set(top.split()) - set(stats)
 section = stats["sections"][0]
 fields = (
-    "id name type cycles launch_cycles calls pcus pmus ags layers flops dram_read_bytes"
+    "id name type cycles launch_cycles load_cycles hidden_load_cycles load_bytes tiles calls"
+    " pcus pmus ags layers flops dram_read_bytes"
     " dram_write_bytes"
 )
 assert set(fields.split()) <= set(section), set(fields.split()) - set(section)
@@ -42,18 +46,21 @@ else:
         and stats["flops"] == 128
     )
     assert stats["cycles"] > 512 / 64
-# Launching: 1 us to load and 1 KiB per unit at 200 GB/s, 0.2 us for arguments, 1 us (hardware) or
+# Launching: 1 us to load and the image's bits at 200 GB/s, 0.2 us for arguments, 1 us (hardware) or
 # 10 us (software).
-load = 1e-6 + 4 * 1024 / 200e9
+(load_bytes,) = code_size.load_bytes("a.pef")
+load = 1e-6 + load_bytes / 200e9
 launch = {"full": load + 1.2e-6, "values": load + 1.2e-6, "sw": load + 10.2e-6, "none": 0}
 launch = launch.get(mode, launch["full"])
 assert abs(stats["launch_cycles"] - launch * clock) <= 1, (stats["launch_cycles"], launch * clock)
+assert section["load_bytes"] == stats["load_bytes"] == (0 if mode == "none" else load_bytes)
+assert abs(stats["load_cycles"] - (0 if mode == "none" else load * clock)) <= 2
 if len(sys.argv) > 3:
     other = json.load(open(sys.argv[3]))
     same = "flops dram_read_bytes dram_write_bytes"
     assert all(stats[f] == other[f] for f in same.split())
     # The cycle engine agrees on everything but the cycles, which are a few more or less.
-    apart = {"launch_cycles"}
+    apart = {"launch_cycles", "load_cycles", "load_bytes"}
     if mode == "cycle":
         apart |= {f for f in section if f.endswith("cycles")}
         assert abs(stats["cycles"] - other["cycles"]) < 0.05 * other["cycles"]
