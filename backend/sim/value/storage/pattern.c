@@ -75,7 +75,8 @@ void sambaPatternOrigin(const SambaPattern *pattern, const uint32_t *counters,
   }
 }
 
-static int64_t divideUp(int64_t a, int64_t b) { return a / b + (a % b > 0); } /* b > 0 */
+/* b > 0; mostly 1, and a division takes longer than the rest of a row's guards. */
+static int64_t divideUp(int64_t a, int64_t b) { return b == 1 ? a : a / b + (a % b > 0); }
 
 /* Narrows [low, high) to where 0 <= value + stride * i < limit. */
 static void narrowRow(SambaRow *row, int64_t value, int64_t stride, int64_t limit) {
