@@ -507,7 +507,8 @@ static bool joinsAny(const Joiner *joiner) {
 }
 
 const SambaSection *sambaJoinPasses(SambaArena *arena, const SambaSection *section,
-                                    const bool *ordered, const SambaJoinLimits *limits) {
+                                    const bool *ordered, const SambaJoinLimits *limits,
+                                    SambaTokenOrder **out_orders) {
   SambaArena scratch = {0};
   Joiner joiner = {.section = section, .ordered = ordered, .limits = limits, .arena = &scratch};
   makeClasses(&joiner);
@@ -524,8 +525,9 @@ const SambaSection *sambaJoinPasses(SambaArena *arena, const SambaSection *secti
   const SambaSection *joined = NULL;
   while (!joined) {
     agree(&joiner);
-    joined =
-        joinsAny(&joiner) ? sambaJoinedSectionCreate(arena, joiner.section, &joiner.cuts) : section;
+    joined = joinsAny(&joiner)
+                 ? sambaJoinedSectionCreate(arena, joiner.section, &joiner.cuts, out_orders)
+                 : section;
     if (!keepsViews(&joiner, joined))
       joined = NULL;
   }

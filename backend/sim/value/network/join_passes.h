@@ -2,7 +2,7 @@
 #ifndef SAMBA_BACKEND_SIM_VALUE_NETWORK_JOIN_PASSES_H
 #define SAMBA_BACKEND_SIM_VALUE_NETWORK_JOIN_PASSES_H
 
-#include "backend/section/section.h"
+#include "backend/sim/value/unit/unit_run.h"
 
 /* How large joined firings and tokens may become. What is larger already stays as it is. */
 typedef struct SambaJoinLimits {
@@ -19,8 +19,10 @@ extern const SambaJoinLimits sambaJoinLimits; /* what suits the caches of a host
  * A section of the same meaning - every element gets the same value, in the same order of
  * operations - with larger tokens where that is possible. Units, ports, streams and slots are the
  * same ones; only chains, levels and token sizes differ. The section itself when nothing can be
- * joined. Shares names, streams and programs with it. */
+ * joined. Shares names and streams with it. out_orders (per unit, zeroed) gets the orders of ports
+ * whose tokens pass in another one. */
 const SambaSection *sambaJoinPasses(SambaArena *arena, const SambaSection *section,
-                                    const bool *ordered, const SambaJoinLimits *limits);
+                                    const bool *ordered, const SambaJoinLimits *limits,
+                                    SambaTokenOrder **out_orders);
 
 #endif

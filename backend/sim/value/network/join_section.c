@@ -154,10 +154,25 @@ bool sambaComputeDivide(SambaArena *arena, SambaUnit *unit, uint32_t counter, ui
   return true;
 }
 
-/* Returns by how much tokens grow. */
-static uint64_t joinAccess(SambaArena *arena, SambaAccess *access, SambaCut cut) {
+/* The counters before the elements of an original token. */
+static SambaTokenOrder makeOrder(SambaArena *arena, const Chain *chain) {
+  SambaTokenOrder order = {.count = chain->count - (chain->old_count - chain->old_level),
+                           .trips = chain->trips};
+  uint64_t *firings = SAMBA_ARENA_ARRAY(arena, uint64_t, order.count);
+  for (uint32_t c = 0; c < order.count; ++c)
+    firings[c] = (uint64_t)chain->factor[c] *
+                 sambaTripProduct(chain->old_trips, chain->from[c] + 1, chain->old_level);
+  order.firings = firings;
+  return order;
+}
+
+/* Returns by how much tokens grow. out_order may be NULL. */
+static uint64_t joinAccess(SambaArena *arena, SambaAccess *access, SambaCut cut,
+                           SambaTokenOrder *out_order) {
   Chain chain = makeChain(arena, access->trips, access->token_level, access->counter_count, cut);
   uint64_t factor = sambaCutSteps(access->trips, cut, access->token_level);
+  if (out_order && cut.first < cut.deal.begin)
+    *out_order = makeOrder(arena, &chain);
   SambaGuard *guards = SAMBA_ARENA_ARRAY(arena, SambaGuard, access->guard_count);
   for (uint32_t g = 0; g < access->guard_count; ++g) {
     guards[g] = access->guards[g];
@@ -175,18 +190,20 @@ static uint64_t joinAccess(SambaArena *arena, SambaAccess *access, SambaCut cut)
   return factor;
 }
 
-static void joinBuffer(SambaArena *arena, SambaUnit *unit, const SambaCut *cuts) {
+static void joinBuffer(SambaArena *arena, SambaUnit *unit, const SambaCut *cuts,
+                       SambaTokenOrder *orders) {
   for (uint32_t i = 0; i < unit->input_count + unit->output_count; ++i) {
     bool output = i >= unit->input_count;
     SambaPort *port = output ? &unit->outputs[i - unit->input_count] : &unit->inputs[i];
-    joinTokens(port, joinAccess(arena, &port->access, cuts[i]));
+    joinTokens(port, joinAccess(arena, &port->access, cuts[i], &orders[i]));
   }
 }
 
 /* Index and control ports take part: each has one token per firing. */
-static void joinLoadStore(SambaArena *arena, SambaUnit *unit, SambaCut cut) {
+static void joinLoadStore(SambaArena *arena, SambaUnit *unit, SambaCut cut,
+                          SambaTokenOrder *orders) {
   SambaPort *port = unit->kind == SAMBA_UNIT_LOAD ? &unit->outputs[0] : &unit->inputs[0];
-  uint64_t factor = joinAccess(arena, &port->access, cut);
+  uint64_t factor = joinAccess(arena, &port->access, cut, &orders[0]);
   for (uint32_t i = 0; i < unit->input_count; ++i)
     joinTokens(&unit->inputs[i], factor);
   for (uint32_t i = 0; i < unit->output_count; ++i)
@@ -194,7 +211,7 @@ static void joinLoadStore(SambaArena *arena, SambaUnit *unit, SambaCut cut) {
 }
 
 SambaSection *sambaJoinedSectionCreate(SambaArena *arena, const SambaSection *section,
-                                       const SambaCuts *cuts) {
+                                       const SambaCuts *cuts, SambaTokenOrder **out_orders) {
   SambaSection *joined = sambaArenaCopy(arena, section, sizeof *section);
   joined->arena = arena;
   joined->units =
@@ -205,16 +222,18 @@ SambaSection *sambaJoinedSectionCreate(SambaArena *arena, const SambaSection *se
     unit->inputs = sambaArenaCopy(arena, unit->inputs, unit->input_count * sizeof *unit->inputs);
     unit->outputs =
         sambaArenaCopy(arena, unit->outputs, unit->output_count * sizeof *unit->outputs);
+    out_orders[u] =
+        SAMBA_ARENA_ARRAY(arena, SambaTokenOrder, unit->input_count + unit->output_count);
     switch (unit->kind) {
     case SAMBA_UNIT_COMPUTE:
       joinCompute(arena, unit, cuts->units[u]);
       break;
     case SAMBA_UNIT_BUFFER:
-      joinBuffer(arena, unit, cuts->ports[u]);
+      joinBuffer(arena, unit, cuts->ports[u], out_orders[u]);
       break;
     case SAMBA_UNIT_LOAD:
     case SAMBA_UNIT_STORE:
-      joinLoadStore(arena, unit, cuts->units[u]);
+      joinLoadStore(arena, unit, cuts->units[u], out_orders[u]);
       break;
     }
   }
@@ -244,7 +263,7 @@ static bool alignSteps(SambaArena *arena, SambaAccess *access, uint64_t steps,
     return false;
   const uint32_t level = access->token_level;
   const SambaCut cut = {.first = first - 1, .part = (uint32_t)part};
-  (void)joinAccess(arena, access, cut);
+  (void)joinAccess(arena, access, cut, NULL);
   access->token_level = level + 1; /* divided, not moved */
   return true;
 }

@@ -3,7 +3,7 @@
 #ifndef SAMBA_BACKEND_SIM_VALUE_NETWORK_JOIN_SECTION_H
 #define SAMBA_BACKEND_SIM_VALUE_NETWORK_JOIN_SECTION_H
 
-#include "backend/section/section.h"
+#include "backend/sim/value/unit/unit_run.h"
 
 /* Counters of a port's chain that step from stream to stream, where a port deals its tokens out or
  * takes them in turn: [begin, end). Behind them are those that step within a turn. */
@@ -40,8 +40,9 @@ typedef struct SambaCuts {
   SambaCut **ports; /* per unit; NULL where it is no buffer */
 } SambaCuts;
 
-/* Streams, symbols, names and routes are shared with the section. */
+/* Streams, symbols, names and routes are shared with the section. out_orders (per unit, zeroed)
+ * gets the orders of ports whose tokens pass in another one. */
 SambaSection *sambaJoinedSectionCreate(SambaArena *arena, const SambaSection *section,
-                                       const SambaCuts *cuts);
+                                       const SambaCuts *cuts, SambaTokenOrder **out_orders);
 
 #endif

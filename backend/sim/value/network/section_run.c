@@ -219,9 +219,11 @@ SambaStatus sambaSectionRunCreate(const SambaValueContext *context, const SambaS
   SAMBA_RETURN_IF_ERROR(checkArgins(section, argin_count));
   SAMBA_RETURN_IF_ERROR(checkBuffers(run));
 
-  if (!context->keep_passes)
+  if (!context->keep_passes) {
+    run->orders = SAMBA_ARENA_ARRAY(&run->arena, SambaTokenOrder *, section->unit_count);
     run->section = section =
-        sambaJoinPasses(&run->arena, section, findOrdered(run), &sambaJoinLimits);
+        sambaJoinPasses(&run->arena, section, findOrdered(run), &sambaJoinLimits, run->orders);
+  }
   run->units = SAMBA_ARENA_ARRAY(&run->arena, SambaUnitRun, section->unit_count);
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     run->units[u].unit = &section->units[u];

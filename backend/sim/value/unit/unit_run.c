@@ -18,9 +18,21 @@ uint64_t sambaOriginalFiring(const SambaSectionRun *run, const SambaUnitRun *uni
   const SambaUnit *original = &run->original->units[unit->index];
   bool output =
       port >= unit->unit->outputs && port < unit->unit->outputs + unit->unit->output_count;
-  const SambaPort *before = output ? &original->outputs[port - unit->unit->outputs]
-                                   : &original->inputs[port - unit->unit->inputs];
-  return (fired * port->token_elements + element) / before->token_elements;
+  const uint64_t number =
+      (uint64_t)(output ? port - unit->unit->outputs : port - unit->unit->inputs);
+  const SambaPort *before = output ? &original->outputs[number] : &original->inputs[number];
+  uint64_t place = (fired * port->token_elements + element) / before->token_elements;
+  if (!run->orders || !run->orders[unit->index])
+    return place;
+
+  const SambaTokenOrder *order =
+      &run->orders[unit->index][number + (output ? original->input_count : 0)];
+  uint64_t firing = order->count ? 0 : place;
+  for (uint32_t c = order->count; c-- > 0;) {
+    firing += place % order->trips[c] * order->firings[c];
+    place /= order->trips[c];
+  }
+  return firing;
 }
 
 SambaStatus sambaUnitFault(const SambaSectionRun *run, const SambaUnitRun *unit, uint64_t firing,

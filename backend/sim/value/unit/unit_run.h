@@ -35,11 +35,20 @@ typedef struct SambaValueContext {
   const volatile sig_atomic_t *stop; /* non-zero: the fault `interrupted`; NULL: nothing stops it */
 } SambaValueContext;
 
+/* In which order a port's tokens pass, of those that joined tokens are made of: counters, and how
+ * many firings of the original section a step of each is. */
+typedef struct SambaTokenOrder {
+  uint32_t count;
+  const uint32_t *trips;
+  const uint64_t *firings;
+} SambaTokenOrder;
+
 /* One call. */
 typedef struct SambaSectionRun {
   SambaValueContext context;
   const SambaSection *original; /* what the call names */
   const SambaSection *section;  /* of the same meaning and the same units, with larger tokens */
+  SambaTokenOrder **orders;     /* per unit and port, inputs before outputs; NULL: all as before */
   const SambaBinding *bindings; /* per formal */
   const uint64_t *argins;
   SambaIndexTraces *traces; /* NULL: not wanted */

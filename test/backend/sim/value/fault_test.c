@@ -69,6 +69,27 @@ static void testOutOfRange(void **state) {
               "formal 'y', which has 10");
 }
 
+/* A load that deals its tokens to two stores: those of one store are loaded together, and still the
+ * firing is that of the section. */
+static void testOutOfRangeDealt(void **state) {
+  (void)state;
+  Builder builder;
+  builderInitialize(&builder);
+  uint32_t x = builderSymbol(&builder, "x", F, 24, false);
+  uint32_t load =
+      builderLoad(&builder, x, builderAccess(2, 1, TRIPS(&builder, 6, 4), STRIDES(&builder, 4, 1)));
+  for (uint32_t i = 0; i < 2; ++i) {
+    uint32_t y = builderSymbol(&builder, "y", F, 12, true);
+    uint32_t store = builderStore(
+        &builder, y, builderAccess(2, 1, TRIPS(&builder, 3, 4), STRIDES(&builder, 4, 1)));
+    builderStream(&builder, load, 0, store, 0);
+  }
+  builder.bindings[x].bytes = 4 * 16;
+  expectFault(&builder, false, NULL, SAMBA_FAULT,
+              "address out of range: section 'test', load 'load0', firing 4: elements 16 to 19 of "
+              "formal 'x', which has 16");
+}
+
 static void expectIndexFault(int64_t value, const char *message) {
   Builder builder;
   builderInitialize(&builder);
@@ -439,13 +460,19 @@ static void testRefusals(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testOutOfRange),     cmocka_unit_test(testIndexOutOfRange),
-      cmocka_unit_test(testNeverWritten),   cmocka_unit_test(testNotANumber),
-      cmocka_unit_test(testHole),           cmocka_unit_test(testOverlappingWrites),
-      cmocka_unit_test(testHoleOfOneRound), cmocka_unit_test(testTwoWritersOfOneElement),
-      cmocka_unit_test(testDeadlock),       cmocka_unit_test(testLongBranch),
-      cmocka_unit_test(testStarved),        cmocka_unit_test(testSynchronisation),
-      cmocka_unit_test(testRefusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testOutOfRange),
+                                     cmocka_unit_test(testOutOfRangeDealt),
+                                     cmocka_unit_test(testIndexOutOfRange),
+                                     cmocka_unit_test(testNeverWritten),
+                                     cmocka_unit_test(testNotANumber),
+                                     cmocka_unit_test(testHole),
+                                     cmocka_unit_test(testOverlappingWrites),
+                                     cmocka_unit_test(testHoleOfOneRound),
+                                     cmocka_unit_test(testTwoWritersOfOneElement),
+                                     cmocka_unit_test(testDeadlock),
+                                     cmocka_unit_test(testLongBranch),
+                                     cmocka_unit_test(testStarved),
+                                     cmocka_unit_test(testSynchronisation),
+                                     cmocka_unit_test(testRefusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

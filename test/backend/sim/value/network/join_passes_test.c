@@ -108,7 +108,9 @@ static bool compareSection(RandomShape shape, long seed) {
 
   SambaArena arena = {0};
   bool *ordered = SAMBA_ARENA_ARRAY(&arena, bool, builder.section.unit_count); /* none is */
-  const SambaSection *joined = sambaJoinPasses(&arena, &builder.section, ordered, &limits);
+  SambaTokenOrder **orders =
+      SAMBA_ARENA_ARRAY(&arena, SambaTokenOrder *, builder.section.unit_count);
+  const SambaSection *joined = sambaJoinPasses(&arena, &builder.section, ordered, &limits, orders);
   expectTokens(joined);
   bool fewer = joined != &builder.section;
   if (fewer)
