@@ -445,5 +445,6 @@ SambaStatus sambaSectionCheckDepths(const SambaSection *section, const SambaMach
 SambaStatus sambaSectionCheckStatic(const SambaSection *section, const SambaMachine *machine) {
   SAMBA_RETURN_IF_ERROR(sambaSectionCheck(section));
   SAMBA_RETURN_IF_ERROR(sambaSectionCheckDepths(section, machine));
+  SAMBA_RETURN_IF_ERROR(sambaSectionCheckTurns(section, machine));
   return sambaSectionCheckChannels(section, machine);
 }

@@ -26,8 +26,10 @@ SambaStatus sambaSectionCheckRoutes(const SambaSection *asked, const SambaMachin
  * data-dependent delays are left to the simulator's fault `deadlock`. */
 SambaStatus sambaSectionCheckStatic(const SambaSection *section, const SambaMachine *machine);
 
-/* The parts of sambaSectionCheckStatic: (ii) and (iii). */
+/* The parts of sambaSectionCheckStatic: (ii), its case of slots that are read and written in turn,
+ * and (iii). */
 SambaStatus sambaSectionCheckDepths(const SambaSection *section, const SambaMachine *machine);
+SambaStatus sambaSectionCheckTurns(const SambaSection *section, const SambaMachine *machine);
 SambaStatus sambaSectionCheckChannels(const SambaSection *section, const SambaMachine *machine);
 
 #endif
