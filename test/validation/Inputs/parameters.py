@@ -19,7 +19,8 @@ def write_machine(path, **changed):
         f"{name} = {{value = {changed.get(name, value)}, assumed}}" for name, value in TINY.items()
     )
     with open(path, "w", encoding="utf-8") as file:
-        file.write(f'module attributes {{rdu.machine = #rdu.machine<"mine", base = "tiny", {rows}>}} {{\n}}\n')
+        machine_text = f'#rdu.machine<"mine", base = "tiny", {rows}>'
+        file.write(f"module attributes {{rdu.machine = {machine_text}}} {{\n}}\n")
 
 
 # Bound by arithmetic, by DRAM (8 bytes cross the chip's edge for 16 MACs), by lanes and latency, by
