@@ -45,10 +45,8 @@ int64_t *builderStrides(Builder *builder, uint32_t count, const int64_t *values)
 
 SambaAccess builderAccess(uint32_t counters, uint32_t token_level, const uint32_t *trips,
                           const int64_t *strides) {
-  return (SambaAccess){.counter_count = counters,
-                       .trips = trips,
-                       .token_level = token_level,
-                       .strides = strides};
+  return (SambaAccess){
+      .counter_count = counters, .trips = trips, .token_level = token_level, .strides = strides};
 }
 
 static uint64_t accessElements(const SambaAccess *access) {
