@@ -238,6 +238,49 @@ def _operands(line, draw):
     return _put(line, value.span(1), _other(draw, int(value.group(1)), 0))
 
 
+def _symbol(line, draw):
+    """Another formal: the number in its name changes, if it has one."""
+    match = re.search(r"\bsymbol=(\D*)(\d+)", line)
+    return match and _put(line, match.span(2), _other(draw, int(match.group(2)), 0))
+
+
+def _operation(line, draw):
+    """Another operation, another operand or another constant."""
+    match = re.search(r"= (\w+) \w+(.*)$", line)
+    if not match:
+        return None
+    values = list(re.finditer(r"%(\d+)", match.group(2)))
+    if values and draw.random() < 0.5:
+        value = draw.choice(values)
+        new = _other(draw, int(value.group(1)), 0)
+        at = match.start(2)
+        return _put(line, (at + value.start(1), at + value.end(1)), new)
+    if match.group(1) == "const":
+        return line + "1"
+    names = ["add", "sub", "mul", "max", "min", "move", "neg", "exp", "div", "select"]
+    return _put(line, match.span(1), draw.choice(names))
+
+
+def _constant(name):
+    def change(line, draw):
+        match = re.search(rf"\b{name}=(\S+)", line)
+        if not match:
+            return f"{line} {name}={draw.choice(['1', '-1', '2'])}"
+        return _put(line, match.span(1), draw.choice(["0", "1", "-3"]))
+
+    return change
+
+
+def _dtype(line, draw):
+    match = re.search(r"\bdtype=(\w+)", line)
+    return match and _put(line, match.span(1), draw.choice(["f32", "bf16", "i32", "i64", "i1"]))
+
+
+def _value(line, draw):
+    match = re.search(r"\bvalue=%(\d+)", line)
+    return match and _put(line, match.span(1), _other(draw, int(match.group(1)), 0))
+
+
 def _is_sum(line, word, unit, port):
     return word == "op" and re.search(r"= (reduce_\w+|mac|mac_on) ", line)
 
@@ -301,6 +344,28 @@ _TABLE = {
             [_reduce, _reduce, _flag("systolic"), _flag("lane_reduce"), _in_list("trips", 1)]
         )(line, draw),
     ),
+    "others": (
+        _where(lambda line, word, unit, port: word not in ("hop", "stream", "}", "", "image")),
+        _one_of(
+            _symbol,
+            _operation,
+            _constant("fill"),
+            _constant("initial"),
+            _dtype,
+            _value,
+            _in_field("base", None, 0),
+            _in_field("offset", None, 0),
+            _in_field("index_stride"),
+            _in_field("index_limit"),
+            _in_field("index_counters", 0),
+            _in_field("elements", 0),
+            _flag("loop_carried"),
+            _flag("in_place"),
+            _flag("has_index"),
+            _flag("written"),
+            _drop,
+        ),
+    ),
 }
 KINDS = tuple(_TABLE)
 
@@ -323,6 +388,9 @@ ONLY = (
     ("slot_count", "more or fewer slots: a network of tokens computes the same with any depth"),
     ("slot_elements", "room of a slot that no pattern reaches"),
     ("layer", "a name"),
+    ("in_place", "a slot that is used once is not used in place"),
+    ("banking", "banks of a PMU, which say nothing about values"),
+    ("written", "a formal that is written anyway"),
     ("lane_reduce", "the order of a sum of one element"),
     ("fill", "a fill that no element gets"),
     ("limit", "a guard that its range does not reach"),

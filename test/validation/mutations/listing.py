@@ -5,7 +5,8 @@ import re
 
 
 class Port:
-    """A port of a unit. `lists` are its trip counts and strides, `bars` where bars stand in them."""
+    """A port of a unit. `lists` are its trip counts and strides, `bars` where bars stand in
+    them."""
 
     def __init__(self, fields, lists, bars):
         self.fields, self.lists, self.bars = fields, lists, bars

@@ -99,8 +99,12 @@ def constant(dtype, text):
         return np.array(int(text, 0), np.int64)
     if text.lower().lstrip("+-") == "inf":
         return np.array(NEGATIVE_INFINITY if text.startswith("-") else POSITIVE_INFINITY)
-    number = struct.unpack("<f", bytes.fromhex(text[2:])[::-1])[0] if text[:2] == "0x" else None
-    number = float(text) if number is None else number
+    if text[:2] == "0x":
+        number = struct.unpack("<f", struct.pack("<I", int(text, 16) & 0xFFFFFFFF))[0]
+    else:
+        number = float(text)
+    if math.isnan(number):
+        return _hashed("nan")
     if math.isinf(number):
         return np.array(NEGATIVE_INFINITY if number < 0 else POSITIVE_INFINITY)
     if number == int(number) and abs(number) < 2**24:
