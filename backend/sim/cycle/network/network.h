@@ -25,6 +25,8 @@ typedef struct SambaBranch {
 typedef struct SambaLane {
   uint32_t branch_count, turn;
   uint32_t *branches;
+  uint32_t only;     /* the branch of a lane that has one */
+  uint64_t word;     /* of `pending` when there is one */
   uint64_t *pending; /* bit set of places: branches with a vector that has not gone their way */
   uint64_t carried;  /* vectors */
 } SambaLane;

@@ -56,7 +56,6 @@ static bool sameName(const LaneName *a, const LaneName *b) {
 
 static uint32_t addFifo(Builder *builder, uint64_t depth) {
   SambaFifo fifo = {.depth = (uint32_t)depth, .taker = SAMBA_NO_INDEX};
-  fifo.when = SAMBA_ARENA_ARRAY(builder->arena, uint64_t, depth);
   sambaArrayAppend(&builder->fifos, fifo);
   return (uint32_t)builder->fifos.size - 1;
 }
@@ -245,6 +244,16 @@ static void arrangeBranches(Builder *builder) {
   free(place);
 }
 
+/* What a lane with few branches needs lies in it. */
+static void keepNear(SambaLane *lane, SambaArena *arena) {
+  lane->pending = &lane->word;
+  if (lane->branch_count > 64)
+    lane->pending = SAMBA_ARENA_ARRAY(arena, uint64_t, lane->branch_count / 64 + 1);
+  lane->only = lane->branches[0];
+  if (lane->branch_count == 1)
+    lane->branches = &lane->only;
+}
+
 static void arrangeLanes(Builder *builder) {
   SambaNetwork *network = builder->network;
   const LaneName *names = builder->lanes.data;
@@ -267,8 +276,7 @@ static void arrangeLanes(Builder *builder) {
     builder->fifos.data[branch->to].feeder = branch->lane;
   }
   for (uint32_t l = 0; l < network->lane_count; ++l)
-    network->lanes[l].pending =
-        SAMBA_ARENA_ARRAY(builder->arena, uint64_t, network->lanes[l].branch_count / 64 + 1);
+    keepNear(&network->lanes[l], builder->arena);
 }
 
 /* Units' ports that several streams use. */
@@ -292,6 +300,23 @@ static void arrangeEntrances(Builder *builder) {
   }
 }
 
+/* Neighbours on a way lie beside each other, each in lines of the host's cache of its own. */
+static void placeFifos(Builder *builder) {
+  SambaNetwork *network = builder->network;
+  size_t size = builder->fifos.size * sizeof(SambaFifo);
+  uintptr_t memory = (uintptr_t)sambaArenaAllocate(builder->arena, size + sizeof(SambaFifo));
+  network->fifos = (SambaFifo *)((memory + sizeof(SambaFifo) - 1) / 128 * 128);
+  for (uint32_t f = 0; f < network->fifo_count; ++f) {
+    SambaFifo *fifo = &network->fifos[f];
+    *fifo = builder->fifos.data[f];
+    fifo->when = fifo->near;
+    if (fifo->depth > SAMBA_FIFO_NEAR)
+      fifo->when = SAMBA_ARENA_ARRAY(builder->arena, uint32_t, fifo->depth);
+  }
+}
+
+_Static_assert(sizeof(SambaFifo) == 128, "two lines");
+
 void sambaNetworkBuild(SambaNetwork *network, SambaArena *arena, const SambaMachine *machine,
                        const SambaSection *section) {
   Builder builder = {.network = network, .arena = arena, .section = section};
@@ -304,8 +329,7 @@ void sambaNetworkBuild(SambaNetwork *network, SambaArena *arena, const SambaMach
   arrangeLanes(&builder);
   arrangeEntrances(&builder);
   network->fifo_count = (uint32_t)builder.fifos.size;
-  network->fifos =
-      sambaArenaCopy(arena, builder.fifos.data, builder.fifos.size * sizeof(SambaFifo));
+  placeFifos(&builder);
   sambaArrayFree(&builder.fifos);
   sambaArrayFree(&builder.branches);
   sambaArrayFree(&builder.lanes);
