@@ -74,6 +74,8 @@ static void stepCycle(SambaChip *chip) {
   for (int kind = 0; kind < SAMBA_PART_KINDS; ++kind) {
     SambaWakeList *list = &clock->lists[kind][clock->now % SAMBA_CLOCK_AHEAD];
     for (size_t i = 0; i < list->size; ++i) {
+      if (kind == SAMBA_PART_LANE)
+        sambaNetworkFetch(&chip->network, list->data + i, list->size - i);
       uint32_t part = list->data[i];
       if (clock->due[kind][part] != clock->now)
         continue;

@@ -126,6 +126,34 @@ static uint32_t nextPending(const SambaLane *lane, uint32_t place) {
   return lane->branch_count;
 }
 
+void sambaNetworkFetch(const SambaNetwork *network, const uint32_t *lanes, size_t count) {
+  enum { laneAhead = 12, branchAhead = 8, fifoAhead = 4 };
+  if (count > laneAhead)
+    __builtin_prefetch(&network->lanes[lanes[laneAhead]], 1);
+  for (int level = 0; level < 2; ++level) {
+    size_t ahead = level ? fifoAhead : branchAhead;
+    if (count <= ahead)
+      continue;
+    const SambaLane *lane = &network->lanes[lanes[ahead]];
+    uint32_t place = nextPending(lane, lane->turn);
+    if (place == lane->branch_count)
+      place = nextPending(lane, 0);
+    if (place == lane->branch_count)
+      continue;
+    const SambaBranch *branch = &network->branches[lane->branches[place]];
+    if (!level) {
+      __builtin_prefetch(branch, 1);
+      continue;
+    }
+    const char *fifos[] = {(const char *)&network->fifos[branch->from],
+                           (const char *)&network->fifos[branch->to]};
+    for (int f = 0; f < 2; ++f) {
+      __builtin_prefetch(fifos[f], 1);
+      __builtin_prefetch(fifos[f] + 64, 1);
+    }
+  }
+}
+
 void sambaNetworkStepLane(SambaNetwork *network, uint32_t index) {
   SambaLane *lane = &network->lanes[index];
   uint64_t now = network->clock->now, next = SAMBA_NEVER;

@@ -69,6 +69,8 @@ uint64_t sambaNetworkRoomAt(SambaNetwork *network, uint32_t stream);
 void sambaNetworkSend(SambaNetwork *network, uint32_t stream);
 /* Takes the vector at the head of a FIFO at a unit. */
 void sambaNetworkTake(SambaNetwork *network, uint32_t fifo);
+/* Lanes that are stepped soon: fetches what they need into the host's cache, a level at a time. */
+void sambaNetworkFetch(const SambaNetwork *network, const uint32_t *lanes, size_t count);
 /* One cycle of a lane. */
 void sambaNetworkStepLane(SambaNetwork *network, uint32_t lane);
 /* Vectors that the busiest lane carried. */
