@@ -84,33 +84,27 @@ static void setSimdLatency(SambaPcuProgram *program, const SambaMachine *machine
 }
 
 /* Inner counters on which only the first operand has a stride are rows, only the second columns,
- * reduced ones depth; what is left is a batch of passes. */
+ * reduced ones depth. */
 static void setArray(SambaPcuProgram *program, const SambaMachine *machine, const SambaUnit *unit,
                      const SambaLaneOp *mac) {
   const SambaPort *a = &unit->inputs[mac->operands[0]], *b = &unit->inputs[mac->operands[1]];
-  uint64_t rows = 1, columns = 1, batch = 1, depth = 1;
+  uint64_t rows = 1, columns = 1, depth = 1;
 
   for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c) {
     uint64_t trips = unit->compute.trips[c];
-    bool in_a = a->compute.strides[c] != 0, in_b = b->compute.strides[c] != 0;
     if (sambaPcuCounterIsReduced(unit, c))
       depth *= trips;
-    else if (in_a && !in_b)
+    else if (a->compute.strides[c])
       rows *= trips;
-    else if (in_b && !in_a)
+    else if (b->compute.strides[c])
       columns *= trips;
-    else
-      batch *= trips;
   }
 
   uint64_t array_rows = (uint64_t)machine->systolic_rows;
   program->systolic = true;
   program->rows = rows;
   program->columns = columns;
-  program->batch = batch;
   program->depth = depth;
-  program->passes =
-      divideUp(rows, array_rows) * divideUp(columns, (uint64_t)machine->systolic_columns) * batch;
   program->pass_steps = depth > array_rows ? depth : array_rows;
 
   uint32_t bytes_a = sambaDTypeBytes(a->dtype), bytes_b = sambaDTypeBytes(b->dtype);

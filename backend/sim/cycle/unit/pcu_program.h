@@ -15,9 +15,9 @@ typedef struct SambaPcuProgram {
   bool reduces;
   uint64_t *after;        /* bit set of program values that follow a reduction, or are one */
   uint64_t outer_reduced; /* firings that go on with the same sums */
-  /* Systolic programs: one firing is `passes` passes of `depth` k steps. */
+  /* Systolic programs: one firing is a pass of `depth` k steps, and lasts `pass_steps`. */
   bool systolic;
-  uint64_t rows, columns, batch, passes, depth, pass_steps, step_cycles;
+  uint64_t rows, columns, depth, pass_steps, step_cycles;
   uint32_t operands[2], start; /* inputs; start: of mac_on, else SAMBA_NO_INDEX */
 } SambaPcuProgram;
 

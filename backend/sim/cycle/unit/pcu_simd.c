@@ -32,13 +32,13 @@ static Step nextStep(const SambaPcu *pcu) {
   return step;
 }
 
-/* Elements of an input's token, as they are streamed, that have been used after the step. */
+/* Elements of an input's token that have been used after the step. */
 static uint64_t elementsUsed(const SambaPcu *pcu, SambaPcuInput *input, const Step *step) {
   bool last_use = !input->follows || (pcu->firing + 1) % input->period == 0;
   if (step->ends_firing && last_use)
     return input->vectors.token_elements;
   if (input->follows && !step->ends_sums)
-    return sambaPcuStreamed(input, input->needed);
+    return input->needed;
 
   int64_t stride = 0;
   if (hasInner(pcu->unit))
@@ -48,7 +48,7 @@ static uint64_t elementsUsed(const SambaPcu *pcu, SambaPcuInput *input, const St
     last += stride * (int64_t)(step->points - 1);
   uint64_t elements = last < 0 ? 0 : (uint64_t)last + 1;
   input->needed = sambaLater(input->needed, elements);
-  return sambaPcuStreamed(input, input->needed);
+  return input->needed;
 }
 
 /* Elements and vectors of an output that a step makes. */

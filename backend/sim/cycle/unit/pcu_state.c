@@ -12,12 +12,6 @@ uint64_t sambaPcuTaken(const SambaPcuInput *input, uint64_t token) {
   return input->vectors.tokens > token ? input->vectors.vectors : input->vectors.taken;
 }
 
-uint64_t sambaPcuStreamed(const SambaPcuInput *input, uint64_t elements) {
-  if (elements >= input->port->token_elements)
-    return input->vectors.token_elements;
-  return elements * (input->vectors.token_elements / input->port->token_elements);
-}
-
 bool sambaPcuHas(SambaPcuInput *input, SambaNetwork *network, uint64_t token, uint64_t elements,
                  uint64_t *wake) {
   uint64_t touched = sambaInputPortVectorsOf(&input->vectors, elements);

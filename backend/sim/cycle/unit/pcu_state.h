@@ -39,24 +39,21 @@ typedef struct SambaPcu {
   /* SIMD: the counters within a token, outermost first. */
   uint64_t counters[SAMBA_MAX_COUNTERS];
   /* Systolic. */
-  uint64_t pass, pass_step;
+  uint64_t pass_step;
   uint64_t sums_from; /* the sums of the pass before are complete from this cycle on; 0: they left
                          for the shadow accumulators */
-  uint64_t sums_pass; /* passes of their firing that are through then */
 } SambaPcu;
 
 bool sambaPcuIsDone(const SambaPcu *pcu);
 
 /* Vectors that are taken of token number `token` of an input. */
 uint64_t sambaPcuTaken(const SambaPcuInput *input, uint64_t token);
-/* Are the first `elements` elements of a token, as it is streamed, at hand? All but the last two
+/* Are the first `elements` elements of a token at hand? All but the last two
  * vectors must be taken before; when more are missing, one is taken now. Otherwise *wake says when
  * to look again. */
 bool sambaPcuHas(SambaPcuInput *input, SambaNetwork *network, uint64_t token, uint64_t elements,
                  uint64_t *wake);
 /* Takes the vectors that those elements fill. */
 void sambaPcuUse(SambaPcuInput *input, SambaNetwork *network, uint64_t token, uint64_t elements);
-/* Elements as they are streamed: those of `elements` elements of the token, repeats counted. */
-uint64_t sambaPcuStreamed(const SambaPcuInput *input, uint64_t elements);
 
 #endif

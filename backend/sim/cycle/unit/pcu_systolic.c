@@ -14,14 +14,6 @@ static bool sumsGoOn(const SambaPcu *pcu) {
   return (pcu->firing + 1) % pcu->program.outer_reduced != 0;
 }
 
-/* Vectors of an output that are made when `passes` passes of a firing are through. */
-static uint64_t vectorsAfter(const SambaPcu *pcu, const SambaPcuOutput *output, uint64_t passes) {
-  if (passes == pcu->program.passes)
-    return output->vectors.vectors;
-  uint64_t elements = output->vectors.token_elements * passes / pcu->program.passes;
-  return elements / output->vectors.vector_elements;
-}
-
 /* Inputs that join the sums when they leave: is what the next vector of sums needs at hand? */
 static bool joins(SambaPcu *pcu, const SambaPcuOutput *output, SambaNetwork *network, bool use,
                   uint64_t *wake) {
@@ -90,22 +82,18 @@ static bool shadowIsEmpty(const SambaPcu *pcu) {
 
 /* The pass is through: its sums go to the shadow accumulators. */
 static void handOver(SambaPcu *pcu, const SambaMachine *machine, uint64_t now) {
-  uint64_t passes = pcu->sums_pass;
-  for (uint32_t p = 0; p < pcu->unit->output_count; ++p) {
-    SambaPcuOutput *output = &pcu->outputs[p];
-    output->waiting = vectorsAfter(pcu, output, passes) - vectorsAfter(pcu, output, passes - 1);
-  }
+  for (uint32_t p = 0; p < pcu->unit->output_count; ++p)
+    pcu->outputs[p].waiting = pcu->outputs[p].vectors.vectors;
   pcu->sums_from = 0;
   if (!machine->systolic_shadow)
     pcu->step_free_at = sambaLater(pcu->step_free_at, now + pcu->program.latency);
 }
 
-/* Elements of an operand, as they are streamed, that the next k step needs. */
+/* Elements of an operand that the next k step needs. */
 static uint64_t elementsNeeded(const SambaPcu *pcu, const SambaPcuInput *input) {
   const SambaPcuProgram *program = &pcu->program;
   uint64_t k = sambaEarlier(pcu->pass_step + 1, program->depth);
-  return scale(input->vectors.token_elements, pcu->pass * program->depth + k,
-               program->passes * program->depth);
+  return scale(input->vectors.token_elements, k, program->depth);
 }
 
 /* What the sums start at comes in beside the operands, a vector per cycle; it is all there when the
@@ -117,7 +105,7 @@ static bool startIsThere(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
   SambaPcuInput *input = &pcu->inputs[program->start];
   uint64_t token = pcu->firing / input->period;
   uint64_t now = network->clock->now;
-  uint64_t needed = scale(input->vectors.vectors, pcu->pass + 1, program->passes);
+  uint64_t needed = input->vectors.vectors;
 
   if (sambaPcuTaken(input, token) < needed && sambaInputPortHeadAt(&input->vectors, network) <= now)
     sambaInputPortTake(&input->vectors, network);
@@ -135,17 +123,12 @@ static void stepArray(SambaPcu *pcu, uint64_t now) {
     return;
 
   pcu->pass_step = 0;
-  if (!sumsGoOn(pcu)) {
-    pcu->sums_from = pcu->step_free_at;
-    pcu->sums_pass = pcu->pass + 1;
-  }
-  if (++pcu->pass < program->passes)
-    return;
-  pcu->pass = 0;
-  uint64_t sums = program->rows * program->columns * program->batch;
+  uint64_t sums = program->rows * program->columns;
   pcu->flops += sums * program->depth * program->flops_before;
-  if (!sumsGoOn(pcu))
+  if (!sumsGoOn(pcu)) {
     pcu->flops += sums * program->flops_after;
+    pcu->sums_from = pcu->step_free_at;
+  }
   ++pcu->firing;
 }
 

@@ -32,8 +32,8 @@ typedef struct SambaInputPort {
   uint32_t fifo_count, current, left, block;
   const uint32_t *fifos; /* one per stream */
   const uint32_t *streams;
-  uint64_t vectors;         /* of one token */
-  uint64_t token_elements;  /* as they are streamed: repeats count */
+  uint64_t vectors; /* of one token */
+  uint64_t token_elements;
   uint64_t vector_elements; /* of a full vector */
   uint64_t bytes;           /* of one token */
   uint64_t taken, tokens;   /* vectors of the current token, tokens finished */

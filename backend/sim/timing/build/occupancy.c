@@ -308,24 +308,13 @@ static uint64_t stepsHeld(const SambaUnit *unit, const SambaPort *port) {
   return c == unit->compute.counter_count ? 1 : held; /* 1: a single element */
 }
 
-/* An array that makes several passes per firing says nothing of which passes use a vector again. */
-static bool makesPasses(const SambaActor *actor, const SambaUnit *unit) {
-  return actor->kind == SAMBA_ACTOR_COMPUTE && unit->compute.program.systolic &&
-         actor->output_count && actor->outputs[0].first_denominator > 1;
-}
-
 void sambaActorSetRests(SambaEngine *engine, SambaActor *actor) {
   const SambaUnit *unit = &engine->section->units[actor->unit];
-  if (actor->memory || makesPasses(actor, unit))
-    return;
-  for (uint32_t i = 0; i < actor->input_count; ++i) {
+  for (uint32_t i = 0; i < actor->input_count && !actor->memory; ++i) {
     const SambaActorInput *input = &actor->inputs[i];
-    const SambaStreamState *stream = &engine->streams[engine->cursors[input->cursors[0]].stream];
-    const SambaPort *port = &unit->inputs[input->port];
-    uint64_t vectors = stream->vectors;
+    uint64_t vectors = engine->streams[engine->cursors[input->cursors[0]].stream].vectors;
     bool simd = actor->kind == SAMBA_ACTOR_COMPUTE && !unit->compute.program.systolic;
-    bool repeats = stream->bytes > sambaTimeMul(port->token_elements, sambaDTypeBytes(port->dtype));
-    uint64_t held = simd && !repeats ? stepsHeld(unit, port) : 1;
+    uint64_t held = simd ? stepsHeld(unit, &unit->inputs[input->port]) : 1;
     uint64_t before = (uint64_t)((unsigned __int128)actor->work * (vectors - 1) / vectors / held);
     for (uint32_t c = 0; c < input->cursor_count; ++c)
       engine->cursors[input->cursors[c]].rest = actor->work - before - 1;
