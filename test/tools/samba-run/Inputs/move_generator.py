@@ -1,5 +1,5 @@
-"""move_generator.py IN OUT: turns address generator 0 into 1 in a switch entry of the first image of
-two_tiles.s. An entry has 16 bytes. It begins with y and x, 10 bits each, 2 bits for the kind, 3 for
+"""move_generator.py IN OUT: turns AG 0 into AG 1 in a switch entry of two_tiles.s, first
+image. An entry has 16 bytes. It begins with y and x, 10 bits each, 2 bits for the kind, 3 for
 the port where the flow enters (5: an address generator), and 12 for which one."""
 import sys
 
