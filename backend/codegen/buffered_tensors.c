@@ -61,7 +61,8 @@ SambaStatus sambaCodegenSharedArgument(SambaCodegen *codegen, uint32_t tensor) {
   write.slot_level = write.token_level = write.count;
   sambaWalkBox(&write, &slice);
   for (uint32_t b = 0; b < codegen->replicas * plan->buffers; ++b)
-    sambaSetPort(&sambaAssemblyUnit(&codegen->assembly, plan->first_buffer + b)->inputs[0], &write,
+    sambaSetPort(codegen->arena,
+                 &sambaAssemblyUnit(&codegen->assembly, plan->first_buffer + b)->inputs[0], &write,
                  type->dtype, sambaWalkAccess(&write, &layout, NULL, 0, codegen->arena));
 
   /* Each load serves a run of replicas in turn. */
@@ -121,7 +122,7 @@ void sambaSetBufferRead(SambaCodegen *codegen, uint32_t tensor, SambaEndpoint at
   SambaTokenLayout layout = sambaLayoutRowMajor(codegen->graph->tensors[tensor].rank, sizes);
   SambaUnit *unit = sambaAssemblyUnit(&codegen->assembly, at.unit);
   SambaPort *port = &unit->outputs[at.port];
-  sambaSetPort(port, walk, codegen->graph->tensors[tensor].dtype,
+  sambaSetPort(codegen->arena, port, walk, codegen->graph->tensors[tensor].dtype,
                sambaWalkAccess(walk, &layout, &bounds, fill, codegen->arena));
 }
 

@@ -34,9 +34,9 @@ static SambaStatus addSums(SambaCodegen *codegen, const SambaGroupPlan *plan, in
   unit->buffer.slot_count = (uint32_t)slots;
   unit->buffer.slot_elements = (uint64_t)elements;
   unit->buffer.loop_carried = true;
-  sambaSetPort(&unit->inputs[0], &walk, SAMBA_DTYPE_F32,
+  sambaSetPort(codegen->arena, &unit->inputs[0], &walk, SAMBA_DTYPE_F32,
                sambaWalkAccess(&walk, &layout, NULL, 0, codegen->arena));
-  sambaSetPort(&unit->outputs[0], &walk, SAMBA_DTYPE_F32,
+  sambaSetPort(codegen->arena, &unit->outputs[0], &walk, SAMBA_DTYPE_F32,
                sambaWalkAccess(&walk, &layout, NULL, 0, codegen->arena));
   return NULL;
 }

@@ -119,7 +119,8 @@ void sambaSliceSizes(const SambaCodegen *codegen, uint32_t tensor, int64_t *out_
 int64_t sambaPipelineTrips(const SambaCodegen *codegen);
 SambaStatus sambaCheckBufferBytes(const SambaCodegen *codegen, const char *name, uint64_t elements,
                                   SambaDType dtype, uint32_t slots);
-void sambaSetPort(SambaPort *port, const SambaWalk *walk, SambaDType dtype, SambaAccess access);
+void sambaSetPort(SambaArena *arena, SambaPort *port, const SambaWalk *walk, SambaDType dtype,
+                  SambaAccess access);
 /* A tensor's dims: what guards of its reads compare with. */
 void sambaMemoryBounds(const SambaCodegen *codegen, uint32_t tensor, SambaBounds *out_bounds);
 /* A load unit with `inputs` input ports that reads a tensor in memory along a walk; returns the

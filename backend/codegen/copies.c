@@ -120,7 +120,9 @@ SambaStatus sambaCheckBufferBytes(const SambaCodegen *codegen, const char *name,
   return sambaStatusNote(status, "map its stage with smaller tiles or fewer slots");
 }
 
-void sambaSetPort(SambaPort *port, const SambaWalk *walk, SambaDType dtype, SambaAccess access) {
+void sambaSetPort(SambaArena *arena, SambaPort *port, const SambaWalk *walk, SambaDType dtype,
+                  SambaAccess access) {
+  sambaWalkOrder(walk, arena, port);
   port->dtype = dtype;
   port->access = access;
   port->token_elements = sambaWalkTokenElements(walk);
@@ -150,7 +152,7 @@ uint32_t sambaCodegenAddLoad(SambaCodegen *codegen, uint32_t tensor, const char 
                                                 codegen->graph->tensors[tensor].dims);
   uint32_t unit = sambaAssemblyAddUnit(&codegen->assembly, SAMBA_UNIT_LOAD, name, layer, inputs, 1);
   sambaAssemblyUnit(&codegen->assembly, unit)->load_store.symbol = codegen->symbols[tensor];
-  sambaSetPort(&sambaAssemblyUnit(&codegen->assembly, unit)->outputs[0], walk,
+  sambaSetPort(codegen->arena, &sambaAssemblyUnit(&codegen->assembly, unit)->outputs[0], walk,
                codegen->graph->tensors[tensor].dtype,
                sambaWalkAccess(walk, &layout, &bounds, fill, codegen->arena));
   return unit;

@@ -113,10 +113,12 @@ static SambaStatus addGatherBuffer(SambaCodegen *codegen, uint32_t g, uint32_t o
   SambaTokenLayout layout = sambaLayoutRowMajor(1, &elements);
   unit->buffer.slot_count = slots;
   unit->buffer.slot_elements = (uint64_t)elements;
-  sambaSetPort(&unit->inputs[0], &write, dtype,
+  sambaSetPort(codegen->arena, &unit->inputs[0], &write, dtype,
                sambaWalkAccess(&write, &layout, NULL, 0, codegen->arena));
-  sambaSetPort(&unit->outputs[0], &read, dtype,
+  sambaSetPort(codegen->arena, &unit->outputs[0], &read, dtype,
                sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
+  /* Which elements an index brings is not known here. */
+  unit->inputs[0].order_count = unit->outputs[0].order_count = 0;
   return NULL;
 }
 
@@ -169,6 +171,7 @@ SambaStatus sambaCodegenAddIndexedSource(SambaCodegen *codegen, uint32_t g, uint
   SambaPort *port = &sambaAssemblyUnit(&codegen->assembly, load)->outputs[0];
 
   setIndexedAccess(nest, map, tensor, gather.index_count, &port->access);
+  port->order_count = 0; /* which elements an index brings is not known here */
   SambaPort *index_port = &sambaAssemblyUnit(&codegen->assembly, load)->inputs[0];
   index_port->dtype = codegen->graph->tensors[index_map->tensor].dtype;
   index_port->token_elements = 1;
@@ -208,6 +211,7 @@ void sambaCodegenAddStoreIndices(SambaCodegen *codegen, uint32_t g, const SambaC
   SambaUnit *unit = sambaAssemblyUnit(&codegen->assembly, store);
   SambaAccess *access = &unit->inputs[0].access;
 
+  unit->inputs[0].order_count = 0; /* nor where an index puts an element */
   access->has_index = true;
   access->index_counters = walk.count - walk.token_level;
   access->index_stride = 1;

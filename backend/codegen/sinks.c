@@ -79,7 +79,7 @@ static SambaStatus addBufferSinks(SambaCodegen *codegen, uint32_t g) {
     for (uint32_t b = 0; b < target->buffers; ++b) {
       uint32_t unit = target->first_buffer + replica * target->buffers + b;
       SambaUnit *buffer = sambaAssemblyUnit(&codegen->assembly, unit);
-      sambaSetPort(&buffer->inputs[port], &walk, type->dtype,
+      sambaSetPort(codegen->arena, &buffer->inputs[port], &walk, type->dtype,
                    sambaWalkAccess(&walk, &layout, &bounds, 0, codegen->arena));
       uint32_t copy[SAMBA_MAX_STAGE_DIMS];
       memcpy(copy, range.first, sizeof copy);
@@ -288,9 +288,9 @@ static SambaStatus addStage(SambaCodegen *codegen, const SambaGroupPlan *plan, u
   SambaUnit *unit = sambaAssemblyUnit(&codegen->assembly, *out_unit);
   unit->buffer.slot_count = depth;
   unit->buffer.slot_elements = (uint64_t)size;
-  sambaSetPort(&unit->inputs[0], &write, dtype,
+  sambaSetPort(codegen->arena, &unit->inputs[0], &write, dtype,
                sambaWalkAccess(&write, &layout, NULL, 0, codegen->arena));
-  sambaSetPort(&unit->outputs[0], &read, dtype,
+  sambaSetPort(codegen->arena, &unit->outputs[0], &read, dtype,
                sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
 
   return NULL;
@@ -490,8 +490,8 @@ static SambaStatus addStore(SambaCodegen *codegen, uint32_t g, const SambaCopyRa
                            sambaCodegenLayer(codegen, group), 1 + indexed, 0);
   sambaAssemblyUnit(&codegen->assembly, unit)->load_store.symbol =
       codegen->symbols[group->output.tensor];
-  sambaSetPort(&sambaAssemblyUnit(&codegen->assembly, unit)->inputs[0], &walk, type->dtype,
-               sambaWalkAccess(&walk, &layout, &bounds, 0, codegen->arena));
+  sambaSetPort(codegen->arena, &sambaAssemblyUnit(&codegen->assembly, unit)->inputs[0], &walk,
+               type->dtype, sambaWalkAccess(&walk, &layout, &bounds, 0, codegen->arena));
   if (indexed)
     sambaCodegenAddStoreIndices(codegen, g, range, unit);
 

@@ -8,6 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a copy sends are elements of its operand, what it takes are elements of its result: places
+ * of different tensors. So its sources state no order. */
+static void keepOrder(SambaCodegen *codegen, const SambaTileNest *nest, SambaEndpoint source) {
+  if (nest->group->copy)
+    sambaAssemblyUnit(&codegen->assembly, source.unit)->outputs[source.port].order_count = 0;
+}
+
 static void readBuffered(SambaCodegen *codegen, uint32_t g, uint32_t operand,
                          const SambaEndpoints *consumers) {
   const SambaTileNest *nest = &codegen->plans[g].nest;
@@ -25,6 +32,7 @@ static void readBuffered(SambaCodegen *codegen, uint32_t g, uint32_t operand,
     sambaWalkToken(&walk, nest, operand);
     SambaEndpoint at = sambaBufferPort(codegen, map->tensor, g, operand, SAMBA_NO_INDEX, replica);
     sambaSetBufferRead(codegen, map->tensor, at, &walk, map->fill);
+    keepOrder(codegen, nest, at);
     sambaConnectRange(codegen, nest, mask, &range, at, consumers);
   }
 }
@@ -77,7 +85,7 @@ static void setBufferWrites(SambaCodegen *codegen, const Source *source, const S
     sambaWalkBox(&walk, &part);
     sambaWalkFromFirst(&walk);
     walk.axis_start[source->cut_axis] += w * delta;
-    sambaSetPort(&unit->inputs[w], &walk, dtype,
+    sambaSetPort(codegen->arena, &unit->inputs[w], &walk, dtype,
                  sambaWalkAccess(&walk, &layout, NULL, 0, codegen->arena));
   }
 }
@@ -146,7 +154,9 @@ static SambaStatus addBuffer(SambaCodegen *codegen, const Source *source, uint32
     SambaPort *port = &unit->outputs[p];
     sambaWalkMakeRelative(&read, &source->slot);
     moveToCopy(nest, source, number / source->spread * readers + p, &read);
-    sambaSetPort(port, &read, dtype, sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
+    sambaSetPort(codegen->arena, port, &read, dtype,
+                 sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
+    keepOrder(codegen, nest, (SambaEndpoint){*out_unit, p});
   }
 
   return NULL;
@@ -224,7 +234,7 @@ static void addStageFillers(SambaCodegen *codegen, const Source *source, const S
     sambaWalkBox(&write, &own);
     sambaWalkFromFirst(&write);
     write.axis_start[source->cut_axis] += offset;
-    sambaSetPort(&sambaAssemblyUnit(&codegen->assembly, stage)->inputs[w], &write,
+    sambaSetPort(codegen->arena, &sambaAssemblyUnit(&codegen->assembly, stage)->inputs[w], &write,
                  sambaTileNestDType(nest, source->operand),
                  sambaWalkAccess(&write, &layout, NULL, 0, codegen->arena));
     sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){load, 0}, &(SambaEndpoint){stage, w},
@@ -312,7 +322,7 @@ static void addStagedLoad(SambaCodegen *codegen, const Source *source, const Sam
   sambaWalkBox(&read, &part);
   sambaWalkFromFirst(&read);
   SambaTokenLayout layout = sambaLayoutBox(&wide);
-  sambaSetPort(&unit->outputs[0], &read, dtype,
+  sambaSetPort(codegen->arena, &unit->outputs[0], &read, dtype,
                sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
   connectBuffers(codegen, source, range, (SambaEndpoint){stage, 0}, buffers, 0, 0);
 }
@@ -342,6 +352,7 @@ static void addLoads(SambaCodegen *codegen, const Source *source, const SambaCop
     uint32_t load = sambaCodegenAddLoad(
         codegen, map->tensor, name, sambaCodegenLayer(codegen, nest->group), 0, &walk, map->fill);
     if (!buffers) {
+      keepOrder(codegen, nest, (SambaEndpoint){load, 0});
       sambaConnectRange(codegen, nest, sambaCopyMask(nest, source->operand), range,
                         (SambaEndpoint){load, 0}, consumers);
       continue;

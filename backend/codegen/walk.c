@@ -1,11 +1,14 @@
 /* Walks and accesses; see walk.h. */
 #include "backend/codegen/walk.h"
 
+#include "backend/section/stream_order.h"
+
 #include <string.h>
 
 void sambaWalkStart(SambaWalk *walk, const SambaTileNest *nest, const SambaStageOperand *map,
                     const SambaCopyRange *range) {
   memset(walk, 0, sizeof *walk);
+  sambaTensorPitches(&nest->graph->tensors[map->tensor], walk->pitch);
   for (uint32_t dim = 0; range && dim < nest->group->dim_count; ++dim)
     walk->dim_start[dim] = range->first[dim] * nest->copy_step[dim];
   for (uint32_t axis = 0; axis < nest->graph->tensors[map->tensor].rank; ++axis) {
@@ -179,4 +182,25 @@ SambaAccess sambaWalkAccess(const SambaWalk *walk, const SambaTokenLayout *layou
   access.guards = guards;
 
   return access;
+}
+
+void sambaTensorPitches(const SambaStageTensor *tensor, int64_t *out_pitches) {
+  int64_t pitch = 1;
+  for (uint32_t axis = tensor->rank; axis-- > 0; pitch *= tensor->dims[axis])
+    out_pitches[axis] = pitch;
+}
+
+void sambaWalkOrder(const SambaWalk *walk, SambaArena *arena, SambaPort *port) {
+  SambaStreamOrder order = {0};
+  bool known = false;
+  for (uint32_t axis = 0; axis < SAMBA_MAX_RANK; ++axis)
+    known |= walk->pitch[axis] != 0;
+
+  for (uint32_t i = walk->token_level; i < walk->count && known; ++i) {
+    int64_t step = 0;
+    for (uint32_t axis = 0; axis < SAMBA_MAX_RANK; ++axis)
+      step += walk->steps[i].axis[axis] * walk->pitch[axis];
+    sambaOrderAppend(&order, walk->steps[i].trips, step);
+  }
+  sambaPortSetOrder(port, &order, arena);
 }

@@ -20,6 +20,8 @@ typedef struct SambaWalk {
   SambaWalkStep steps[SAMBA_MAX_WALK_STEPS];
   int64_t axis_start[SAMBA_MAX_RANK]; /* axis indices with all counters at zero */
   int64_t dim_start[SAMBA_MAX_STAGE_DIMS];
+  /* Places in the tensor that a step along each axis passes; 0: the walk is not over a tensor. */
+  int64_t pitch[SAMBA_MAX_RANK];
 } SambaWalk;
 
 /* How axis indices become element addresses: base + sum of (index / step) * stride. */
@@ -76,5 +78,9 @@ SambaAccess sambaWalkAccess(const SambaWalk *walk, const SambaTokenLayout *layou
                             const SambaBounds *bounds, uint64_t fill, SambaArena *arena);
 /* Elements of one token. */
 uint64_t sambaWalkTokenElements(const SambaWalk *walk);
+/* The pitches of a tensor's axes, row-major: they give every element its place. */
+void sambaTensorPitches(const SambaStageTensor *tensor, int64_t *out_pitches);
+/* In which order the elements of a token pass, by their places; none where that is not known. */
+void sambaWalkOrder(const SambaWalk *walk, SambaArena *arena, SambaPort *port);
 
 #endif

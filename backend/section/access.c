@@ -182,37 +182,3 @@ bool sambaStepsVisitOnce(SambaAccessStep *steps, uint32_t count) {
   }
   return true;
 }
-
-SambaJoinedChain sambaJoinedChain(const SambaAccess *access, uint32_t from) {
-  SambaJoinedChain chain = {0};
-  for (uint32_t c = from; c < access->counter_count; ++c) {
-    if (access->trips[c] == 1)
-      continue;
-    int64_t inner;
-    uint32_t last = chain.count - 1;
-    bool joins = chain.count &&
-                 !sambaMulOverflows(access->strides[c], (int64_t)access->trips[c], &inner) &&
-                 inner == chain.strides[last];
-    if (joins) {
-      chain.trips[last] *= access->trips[c];
-      chain.strides[last] = access->strides[c];
-    } else {
-      chain.trips[chain.count] = access->trips[c];
-      chain.strides[chain.count++] = access->strides[c];
-    }
-  }
-  return chain;
-}
-
-bool sambaJoinedChainEqual(const SambaJoinedChain *one, const SambaJoinedChain *other) {
-  return one->count == other->count &&
-         memcmp(one->trips, other->trips, one->count * sizeof *one->trips) == 0 &&
-         memcmp(one->strides, other->strides, one->count * sizeof *one->strides) == 0;
-}
-
-bool sambaJoinedChainVisitsOnce(const SambaJoinedChain *chain) {
-  SambaAccessStep steps[SAMBA_MAX_COUNTERS];
-  for (uint32_t c = 0; c < chain->count; ++c)
-    steps[c] = (SambaAccessStep){chain->trips[c], chain->strides[c]};
-  return sambaStepsVisitOnce(steps, chain->count);
-}

@@ -44,24 +44,6 @@ const SambaAccess *sambaMemoryAccess(const SambaUnit *unit);
 SambaDType sambaProgramInputType(SambaDType dtype);
 SambaDType sambaLaneOpResultType(const SambaLaneOp *op);
 
-/* A chain of counters without those that count to one, neighbours joined where they walk on. */
-typedef struct SambaJoinedChain {
-  uint32_t count;
-  uint64_t trips[SAMBA_MAX_COUNTERS];
-  int64_t strides[SAMBA_MAX_COUNTERS];
-} SambaJoinedChain;
-/* Of the counters from `from` inwards. */
-SambaJoinedChain sambaJoinedChain(const SambaAccess *access, uint32_t from);
-/* Both walk the same steps in the same order. */
-bool sambaJoinedChainEqual(const SambaJoinedChain *one, const SambaJoinedChain *other);
-/* True only if no two steps have one address. */
-bool sambaJoinedChainVisitsOnce(const SambaJoinedChain *chain);
-
-/* A counter of a walk over addresses. */
-typedef struct SambaAccessStep {
-  uint64_t trips;
-  int64_t stride;
-} SambaAccessStep;
 /* True only if no two steps of the counters have one address: sorted by stride, each is larger than
  * all that the smaller ones reach. Changes the order of the steps. */
 bool sambaStepsVisitOnce(SambaAccessStep *steps, uint32_t count);

@@ -83,6 +83,12 @@ typedef struct SambaComputePort {
   int64_t offset;         /* normally 0 */
 } SambaComputePort;
 
+/* A counter of a walk: over addresses, or over the places of data. */
+typedef struct SambaAccessStep {
+  uint64_t trips;
+  int64_t stride;
+} SambaAccessStep;
+
 /* A port of a unit. The unit's kind and the port's place among its ports say what the union holds:
  * `compute` for COMPUTE, `access` where sambaPortHasAccess (access.h) says so, and nothing (zero)
  * for the ports that only pass tokens: indices of a LOAD or STORE, control. */
@@ -92,6 +98,11 @@ typedef struct SambaPort {
   const uint32_t *streams; /* into SambaSection.streams, in round-robin order of `block` tokens */
   uint32_t block;          /* >= 1 */
   uint64_t token_elements; /* elements of one token; 0 for control */
+  /* In which order the elements of a token pass, as counters over their places in the tensor that
+   * the stream carries, outermost first (stream_order.h); none where nobody said. What it says is
+   * checked against the records; no bits have it. */
+  uint32_t order_count;
+  const SambaAccessStep *order;
   union {
     SambaAccess access;
     SambaComputePort compute;

@@ -41,6 +41,22 @@ SambaStreamOrder sambaOrderOf(const uint32_t *trips, const int64_t *strides, uin
   return order;
 }
 
+SambaStreamOrder sambaAccessOrder(const SambaAccess *access, uint32_t from) {
+  return sambaOrderOf(access->trips, access->strides, from, access->counter_count);
+}
+
+SambaStreamOrder sambaPortOrder(const SambaPort *port) {
+  SambaStreamOrder order = {0};
+  for (uint32_t c = 0; c < port->order_count; ++c)
+    sambaOrderAppend(&order, port->order[c].trips, port->order[c].stride);
+  return order;
+}
+
+void sambaPortSetOrder(SambaPort *port, const SambaStreamOrder *order, SambaArena *arena) {
+  port->order_count = order->count;
+  port->order = sambaArenaCopy(arena, order->steps, order->count * sizeof *order->steps);
+}
+
 bool sambaOrdersEqual(const SambaStreamOrder *a, const SambaStreamOrder *b) {
   if (a->count != b->count)
     return false;
@@ -48,6 +64,11 @@ bool sambaOrdersEqual(const SambaStreamOrder *a, const SambaStreamOrder *b) {
     if (a->steps[c].trips != b->steps[c].trips || a->steps[c].stride != b->steps[c].stride)
       return false;
   return true;
+}
+
+bool sambaOrderVisitsOnce(const SambaStreamOrder *order) {
+  SambaStreamOrder steps = *order;
+  return sambaStepsVisitOnce(steps.steps, steps.count);
 }
 
 uint64_t sambaOrderLength(const SambaStreamOrder *order) {

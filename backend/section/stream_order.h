@@ -19,9 +19,16 @@ typedef struct SambaStreamOrder {
 /* Adds a counter inside of the others; one trip adds nothing, and a step that goes on where the
  * counter around it would step joins that one. So equal sequences have equal counters. */
 void sambaOrderAppend(SambaStreamOrder *order, uint64_t trips, int64_t step);
-/* Counters [from, until) of a chain that was written with these strides. */
+/* The order that a port states; no counters where it states none. */
+SambaStreamOrder sambaPortOrder(const SambaPort *port);
+void sambaPortSetOrder(SambaPort *port, const SambaStreamOrder *order, SambaArena *arena);
+/* Counters [from, until) of a chain with these strides. */
 SambaStreamOrder sambaOrderOf(const uint32_t *trips, const int64_t *strides, uint32_t from,
                               uint32_t until);
+/* Of an access, the counters from `from` inwards. */
+SambaStreamOrder sambaAccessOrder(const SambaAccess *access, uint32_t from);
+/* True only if no element passes twice. */
+bool sambaOrderVisitsOnce(const SambaStreamOrder *order);
 /* Orders that were made by the functions above: the same elements pass at the same time. */
 bool sambaOrdersEqual(const SambaStreamOrder *a, const SambaStreamOrder *b);
 uint64_t sambaOrderLength(const SambaStreamOrder *order);

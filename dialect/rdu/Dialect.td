@@ -70,7 +70,17 @@ class Rdu_ShapedType<string name, string word> : TypeDef<Rdu_Dialect, name> {
 }
 def Rdu_Stream : Rdu_ShapedType<"Stream", "stream"> {
   let summary = "Tokens on the network: `!rdu.stream<64x64xbf16>`, "
-                "`!rdu.stream<scalar 1xi32>`, `!rdu.stream<control>`";
+                "`!rdu.stream<64x64xbf16 by [1, 64]>`, `!rdu.stream<scalar 1xi32>`, "
+                "`!rdu.stream<control>`";
+  let description = [{
+    The dimensions are the counters that step through a token, outermost first: elements pass in
+    this order, and both ends of the stream step through it. `by` says which elements these are: for
+    each counter what a step of it adds to the place of the element in its tensor. `64x64xbf16 by
+    [1, 64]` sends a 64x64 matrix column by column. A step of 0 sends what is inside of it again.
+    A load or store must walk its symbol so; a buffer's outputs must find the elements where its
+    inputs have put them. Without `by` the dimensions alone count. Where one end needs another order
+    than the other has, a buffer between them converts.
+  }];
 }
 def Rdu_Symbol : Rdu_ShapedType<"Symbol", "symbol"> {
   let summary = "Memory that a call binds: `!rdu.symbol<128x128xbf16>`";

@@ -1,10 +1,12 @@
 /* Types of the rdu dialect; see rdu_types.h.
  *
  * A type has one part: the tensor of a token or symbol, whose encoding is the word "scalar" for
- * scalar streams, or `none` for control streams. A type is made by writing its text and having it
+ * scalar streams and a list of steps where the order of a stream is stated, or `none` for control
+ * streams. A type is made by writing its text and having it
  * parsed, as attributes are. */
 #include "dialect/rdu/rdu_types.h"
 
+#include "backend/section/access.h"
 #include "dialect/bridge/bridge.h"
 #include "dialect/bridge/text_sink.h"
 
@@ -22,11 +24,20 @@ const char *sambaRduTypeText(MlirType token, char text[SAMBA_RDU_TYPE_SIZE]) {
   if (mlirTypeIsANone(token)) {
     sambaTextAppendC(&whole, "<control>");
   } else {
-    bool vector = mlirAttributeIsNull(mlirRankedTensorTypeGetEncoding(token));
-    sambaTextAppendC(&whole, vector ? "<" : "<scalar ");
+    MlirAttribute encoding = mlirRankedTensorTypeGetEncoding(token);
+    bool scalar = !mlirAttributeIsNull(encoding) && mlirAttributeIsAString(encoding);
+    sambaTextAppendC(&whole, scalar ? "<scalar " : "<");
     for (intptr_t i = 0; i < mlirShapedTypeGetRank(token); ++i)
       sambaTextFormat(&whole, "%lldx", (long long)mlirShapedTypeGetDimSize(token, i));
     mlirTypePrint(mlirShapedTypeGetElementType(token), sambaTextSink, &whole);
+    if (!scalar && !mlirAttributeIsNull(encoding)) {
+      sambaTextAppendC(&whole, " by [");
+      for (intptr_t i = 0; i < mlirArrayAttrGetNumElements(encoding); ++i)
+        sambaTextFormat(
+            &whole, "%s%lld", i ? ", " : "",
+            (long long)mlirIntegerAttrGetValueInt(mlirArrayAttrGetElement(encoding, i)));
+      sambaTextAppendC(&whole, "]");
+    }
     sambaTextAppendC(&whole, ">");
   }
   snprintf(text, SAMBA_RDU_TYPE_SIZE, "%s", sambaTextGet(&whole));
@@ -35,10 +46,16 @@ const char *sambaRduTypeText(MlirType token, char text[SAMBA_RDU_TYPE_SIZE]) {
 }
 
 MlirType sambaRduTypeGet(MlirContext context, SambaRduTypeKind kind, intptr_t rank,
-                         const int64_t *shape, MlirType element) {
-  MlirStringRef scalar = mlirStringRefCreateFromCString("scalar");
-  MlirAttribute encoding =
-      kind == SAMBA_RDU_SCALAR ? mlirStringAttrGet(context, scalar) : mlirAttributeGetNull();
+                         const int64_t *shape, const int64_t *steps, MlirType element) {
+  MlirAttribute encoding = mlirAttributeGetNull();
+  if (kind == SAMBA_RDU_SCALAR) {
+    encoding = mlirStringAttrGet(context, mlirStringRefCreateFromCString("scalar"));
+  } else if (kind == SAMBA_RDU_VECTOR && steps) {
+    MlirAttribute list[SAMBA_MAX_COUNTERS];
+    for (intptr_t i = 0; i < rank; ++i)
+      list[i] = mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), steps[i]);
+    encoding = mlirArrayAttrGet(context, rank, list);
+  }
   MlirType token = kind == SAMBA_RDU_CONTROL
                        ? mlirNoneTypeGet(context)
                        : mlirRankedTensorTypeGet(rank, shape, element, encoding);
@@ -57,8 +74,9 @@ SambaRduTypeKind sambaRduTypeKind(MlirType type) {
   MlirType token = sambaTypePart(type);
   if (mlirTypeIsANone(token))
     return SAMBA_RDU_CONTROL;
-  bool vector = mlirAttributeIsNull(mlirRankedTensorTypeGetEncoding(token));
-  return vector ? SAMBA_RDU_VECTOR : SAMBA_RDU_SCALAR;
+  MlirAttribute encoding = mlirRankedTensorTypeGetEncoding(token);
+  bool scalar = !mlirAttributeIsNull(encoding) && mlirAttributeIsAString(encoding);
+  return scalar ? SAMBA_RDU_SCALAR : SAMBA_RDU_VECTOR;
 }
 
 intptr_t sambaRduTypeRank(MlirType type) {
@@ -75,7 +93,40 @@ MlirType sambaRduTypeElement(MlirType type) {
   return mlirTypeIsANone(token) ? (MlirType){NULL} : mlirShapedTypeGetElementType(token);
 }
 
-SambaStatus sambaRduTypeCheck(intptr_t rank, const int64_t *shape, MlirType element) {
+bool sambaRduTypeStep(MlirType type, intptr_t axis, int64_t *out_step) {
+  MlirType token = sambaTypePart(type);
+  if (mlirTypeIsANone(token))
+    return false;
+  MlirAttribute encoding = mlirRankedTensorTypeGetEncoding(token);
+  if (mlirAttributeIsNull(encoding) || !mlirAttributeIsAArray(encoding))
+    return false;
+  *out_step = mlirIntegerAttrGetValueInt(mlirArrayAttrGetElement(encoding, axis));
+  return true;
+}
+
+/* `by [8, 1]`: an integer of 64 bits for each dimension. */
+static bool areSteps(MlirAttribute steps, intptr_t rank) {
+  if (mlirArrayAttrGetNumElements(steps) != rank)
+    return false;
+  for (intptr_t i = 0; i < rank; ++i) {
+    MlirAttribute step = mlirArrayAttrGetElement(steps, i);
+    MlirType type = mlirAttributeGetType(step);
+    if (!mlirAttributeIsAInteger(step) || !mlirTypeIsAInteger(type) ||
+        mlirIntegerTypeGetWidth(type) != 64)
+      return false;
+  }
+  return true;
+}
+
+SambaStatus sambaRduTypeCheck(intptr_t rank, const int64_t *shape, MlirType element,
+                              MlirAttribute steps) {
+  if (rank > SAMBA_MAX_COUNTERS)
+    return sambaStatusMake(SAMBA_INVALID, "has %lld dimensions, expected at most %d",
+                           (long long)rank, SAMBA_MAX_COUNTERS);
+  if (!mlirAttributeIsNull(steps) && !areSteps(steps, rank))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "the order must be a list of %lld integers, one per dimension",
+                           (long long)rank);
   bool fits = mlirTypeIsAF32(element) || mlirTypeIsABF16(element) || mlirTypeIsAF16(element) ||
               mlirTypeIsAInteger(element);
   if (!fits)

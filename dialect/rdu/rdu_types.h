@@ -1,5 +1,6 @@
-/* The types of the rdu dialect from C: `!rdu.stream<64x64xbf16>`, `<scalar 1xi32>` and `<control>`
- * (which has no elements), `!rdu.symbol<128x128xbf16>`. */
+/* The types of the rdu dialect from C: `!rdu.stream<64x64xbf16>`, with the order of its elements
+ * `<64x64xbf16 by [1, 64]>`, `<scalar 1xi32>` and `<control>` (which has no elements),
+ * `!rdu.symbol<128x128xbf16>`. */
 #ifndef SAMBA_DIALECT_RDU_RDU_TYPES_H
 #define SAMBA_DIALECT_RDU_RDU_TYPES_H
 
@@ -18,15 +19,20 @@ typedef enum {
 } SambaRduTypeKind;
 
 bool sambaTypeIsRdu(MlirType type);
+/* steps: of the order, one per dimension, for vector streams; NULL: none is stated. */
 MlirType sambaRduTypeGet(MlirContext context, SambaRduTypeKind kind, intptr_t rank,
-                         const int64_t *shape, MlirType element);
+                         const int64_t *shape, const int64_t *steps, MlirType element);
 SambaRduTypeKind sambaRduTypeKind(MlirType type);
 intptr_t sambaRduTypeRank(MlirType type);
 int64_t sambaRduTypeDim(MlirType type, intptr_t axis);
 MlirType sambaRduTypeElement(MlirType type); /* null for control */
+/* What a step along a dimension adds to the place of an element; false where the type does not say
+ * in which order its elements pass. */
+bool sambaRduTypeStep(MlirType type, intptr_t axis, int64_t *out_step);
 
-/* Whether a type may have this shape and element type. */
-SambaStatus sambaRduTypeCheck(intptr_t rank, const int64_t *shape, MlirType element);
+/* Whether a type may have this shape, element type and steps (null, or an array). */
+SambaStatus sambaRduTypeCheck(intptr_t rank, const int64_t *shape, MlirType element,
+                              MlirAttribute steps);
 
 /* What stands behind `!rdu.stream` and `!rdu.symbol`: token is the type's part. Returns text. */
 enum { SAMBA_RDU_TYPE_SIZE = 4096 };

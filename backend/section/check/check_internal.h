@@ -15,4 +15,15 @@ SambaStatus sambaComputeCheck(const SambaUnit *unit);
 /* Streams against the ports at their ends. Units have passed the checks above. */
 SambaStatus sambaStreamsCheck(const SambaSection *section);
 
+typedef struct SambaPortOf {
+  const SambaUnit *unit;
+  uint32_t port;
+} SambaPortOf;
+/* The shapes and orders of the ends of a stream: an output and an input. */
+SambaStatus sambaStreamOrderCheck(uint32_t stream, SambaPortOf source, SambaPortOf taker);
+/* The order that a port states, against its counters. */
+SambaStatus sambaPortOrderCheck(const SambaUnit *unit, bool output, uint32_t port);
+/* The orders of a buffer's outputs, against those of its inputs. */
+SambaStatus sambaBufferOrderCheck(const SambaUnit *unit);
+
 #endif

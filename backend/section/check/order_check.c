@@ -10,6 +10,7 @@
 
 #include "backend/section/access.h"
 #include "backend/section/pace.h"
+#include "backend/section/stream_order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,8 +147,8 @@ static bool walkAlike(const Side *one, const Side *other) {
       one->origin + (uint64_t)a->base * one->element_bytes !=
           other->origin + (uint64_t)b->base * other->element_bytes)
     return false;
-  SambaJoinedChain first = sambaJoinedChain(a, 0), second = sambaJoinedChain(b, 0);
-  return sambaJoinedChainEqual(&first, &second) && sambaJoinedChainVisitsOnce(&first);
+  SambaStreamOrder first = sambaAccessOrder(a, 0), second = sambaAccessOrder(b, 0);
+  return sambaOrdersEqual(&first, &second) && sambaOrderVisitsOnce(&first);
 }
 
 static uint64_t tokenSteps(const Side *side) {
@@ -189,10 +190,10 @@ typedef struct Meeting {
   uint32_t count, tries; /* left, until it counts as a meeting */
 } Meeting;
 
-static void addTerms(Meeting *meeting, const SambaJoinedChain *chain, int sign) {
+static void addTerms(Meeting *meeting, const SambaStreamOrder *chain, int sign) {
   for (uint32_t c = 0; c < chain->count; ++c) {
-    __int128 stride = (__int128)chain->strides[c] * sign;
-    __int128 last = (__int128)chain->trips[c] - 1;
+    __int128 stride = (__int128)chain->steps[c].stride * sign;
+    __int128 last = (__int128)chain->steps[c].trips - 1;
     __int128 size = stride < 0 ? -stride : stride;
     uint32_t at = 0;
     while (at < meeting->count && meeting->terms[at].stride > size)
@@ -241,7 +242,7 @@ static bool mayMeet(const Side *one, const Side *other) {
       bytes % one->element_bytes)
     return true;
 
-  SambaJoinedChain first = sambaJoinedChain(a, 0), second = sambaJoinedChain(b, 0);
+  SambaStreamOrder first = sambaAccessOrder(a, 0), second = sambaAccessOrder(b, 0);
   addTerms(&meeting, &first, 1);
   addTerms(&meeting, &second, -1);
   uint64_t common = 0;

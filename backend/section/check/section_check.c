@@ -3,6 +3,7 @@
  * run-time fault in docs/execution-model.md. */
 #include "backend/section/check/section_check.h"
 #include "backend/section/check/check_internal.h"
+#include "backend/section/stream_order.h"
 
 static SambaStatus checkPort(const SambaPort *port) {
   if ((unsigned)port->dtype >= SAMBA_DTYPE_COUNT)
@@ -122,14 +123,14 @@ static SambaStatus checkInPlacePort(const SambaUnit *unit, const SambaPort *port
                              "is in place",
                              c, (long long)access->strides[c]);
 
-  SambaJoinedChain chain = sambaJoinedChain(access, access->slot_level);
-  SambaJoinedChain first = sambaJoinedChain(&write->access, write->access.slot_level);
-  if (access->base != write->access.base || !sambaJoinedChainEqual(&chain, &first) ||
+  SambaStreamOrder chain = sambaAccessOrder(access, access->slot_level);
+  SambaStreamOrder first = sambaAccessOrder(&write->access, write->access.slot_level);
+  if (access->base != write->access.base || !sambaOrdersEqual(&chain, &first) ||
       port->token_elements != write->token_elements)
     return sambaStatusMake(SAMBA_INVALID,
                            "walks a slot otherwise than input 0, expected the same elements in the "
                            "same order and tokens: the buffer is in place");
-  if (!sambaJoinedChainVisitsOnce(&chain))
+  if (!sambaOrderVisitsOnce(&chain))
     return sambaStatusMake(SAMBA_INVALID,
                            "comes to an element of a slot twice, expected once: the buffer is in "
                            "place");
@@ -186,6 +187,17 @@ static SambaStatus checkBuffer(const SambaUnit *unit) {
   return checkInPlace(unit);
 }
 
+static SambaStatus checkKind(const SambaSection *section, const SambaUnit *unit) {
+  switch (unit->kind) {
+  case SAMBA_UNIT_BUFFER:
+    return checkBuffer(unit);
+  case SAMBA_UNIT_COMPUTE:
+    return sambaComputeCheck(unit);
+  default:
+    return checkMemoryUnit(section, unit);
+  }
+}
+
 static SambaStatus checkUnit(const SambaSection *section, const SambaUnit *unit) {
   if ((unsigned)unit->kind > SAMBA_UNIT_COMPUTE)
     return sambaStatusMake(SAMBA_INVALID, "unit kind %d is undefined", (int)unit->kind);
@@ -198,15 +210,14 @@ static SambaStatus checkUnit(const SambaSection *section, const SambaUnit *unit)
   for (uint32_t i = 0; i < unit->output_count; ++i)
     if ((status = checkPort(&unit->outputs[i])))
       return annotatePort(status, true, i);
-
-  switch (unit->kind) {
-  case SAMBA_UNIT_BUFFER:
-    return checkBuffer(unit);
-  case SAMBA_UNIT_COMPUTE:
-    return sambaComputeCheck(unit);
-  default:
-    return checkMemoryUnit(section, unit);
-  }
+  SAMBA_RETURN_IF_ERROR(checkKind(section, unit));
+  for (uint32_t i = 0; i < unit->input_count; ++i)
+    if ((status = sambaPortOrderCheck(unit, false, i)))
+      return annotatePort(status, false, i);
+  for (uint32_t i = 0; i < unit->output_count; ++i)
+    if ((status = sambaPortOrderCheck(unit, true, i)))
+      return annotatePort(status, true, i);
+  return unit->kind == SAMBA_UNIT_BUFFER ? sambaBufferOrderCheck(unit) : NULL;
 }
 
 static SambaStatus checkSymbol(const SambaFormal *formal, uint32_t index) {

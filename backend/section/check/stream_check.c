@@ -153,7 +153,7 @@ static SambaStatus compareStreamEnds(const SambaSection *section, uint32_t index
         "stream %u: unit '%s' output %u sends %llu tokens, unit '%s' input %u takes %llu", index,
         a.unit->name, a.port, (unsigned long long)made, b.unit->name, b.port,
         (unsigned long long)taken);
-  return NULL;
+  return sambaStreamOrderCheck(index, (SambaPortOf){a.unit, a.port}, (SambaPortOf){b.unit, b.port});
 }
 
 /* What each end of each stream counts: the tokens by their place in the port's round-robin list. */

@@ -5,7 +5,8 @@
 
 namespace samba::rdu {
 
-// `<64x64xbf16>`, of streams also `<scalar 1xi32>` and `<control>`; rdu_types.c says what is kept.
+// `<64x64xbf16>`, of streams also `<64x64xbf16 by [1, 64]>`, `<scalar 1xi32>` and `<control>`;
+// rdu_types.c says what is kept.
 template <class T> static Type parseType(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type element;
@@ -16,15 +17,17 @@ template <class T> static Type parseType(AsmParser &parser) {
     (void)parser.parseOptionalKeyword(&form, {"control", "scalar"});
   if (form == "control")
     return parser.parseGreater() ? Type() : T::get(NoneType::get(parser.getContext()));
-  SMLoc where = parser.getCurrentLocation();
+  Attribute encoding = form.empty() ? nullptr : parser.getBuilder().getStringAttr(form);
+  ArrayAttr steps;
   if (parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element) ||
+      (form.empty() && T::getMnemonic() == "stream" &&
+       succeeded(parser.parseOptionalKeyword("by")) && parser.parseAttribute(steps)) ||
       parser.parseGreater())
     return {};
-  SambaStatus status = sambaRduTypeCheck(shape.size(), shape.data(), wrap(element));
-  if (succeedOrEmit(status, parser, where))
+  SambaStatus status = sambaRduTypeCheck(shape.size(), shape.data(), wrap(element), wrap(steps));
+  if (succeedOrEmit(status, parser, parser.getNameLoc()))
     return {};
-  Attribute encoding = form.empty() ? nullptr : parser.getBuilder().getStringAttr(form);
-  return T::get(RankedTensorType::get(shape, element, encoding));
+  return T::get(RankedTensorType::get(shape, element, steps ? Attribute(steps) : encoding));
 }
 
 static void printType(AsmPrinter &printer, Type token) {

@@ -28,11 +28,4 @@ MlirRegion sambaProgramToIr(const SambaUnit *unit, MlirLocation location);
 const char *sambaHopFormat(SambaArena *arena, const SambaHop *hop);
 SambaStatus sambaHopParse(SambaStringRef text, SambaHop *out_hop);
 
-/* True when the port addresses memory (has an access): LOAD output 0, STORE input 0, every port of
- * a BUFFER. */
-static inline bool sambaPortHasAccess(SambaUnitKind kind, bool output, uint32_t port) {
-  return kind == SAMBA_UNIT_BUFFER || (kind == SAMBA_UNIT_LOAD && output && port == 0) ||
-         (kind == SAMBA_UNIT_STORE && !output && port == 0);
-}
-
 #endif

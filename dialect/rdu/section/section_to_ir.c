@@ -1,6 +1,7 @@
 /* SambaSection -> rdu.section; see section_io.h. */
 #include "dialect/rdu/section/section_io.h"
 
+#include "backend/section/access.h"
 #include "dialect/bridge/build_operation.h"
 #include "dialect/rdu/rdu_attribute_names.h"
 #include "dialect/rdu/rdu_types.h"
@@ -87,7 +88,7 @@ static MlirAttribute portToIr(MlirContext context, const SambaUnit *unit, bool o
     addInteger(&entries, "streams", port->stream_count);
   if (port->block != 1)
     addInteger(&entries, "block", port->block);
-  if (sambaPortHasAccess(unit->kind, output, index)) {
+  if (sambaPortHasAccess(unit, output, index)) {
     addAccess(&entries, &port->access);
   } else if (unit->kind == SAMBA_UNIT_COMPUTE) {
     if (port->compute.level != unit->compute.token_level)
@@ -122,7 +123,7 @@ static uint32_t tokenShape(const SambaUnit *unit, uint32_t index, int64_t *dims)
   uint32_t rank = 0;
   uint64_t product = 1;
 
-  if (sambaPortHasAccess(unit->kind, true, index)) {
+  if (sambaPortHasAccess(unit, true, index)) {
     for (uint32_t c = port->access.token_level; c < port->access.counter_count; ++c)
       dims[rank++] = port->access.trips[c], product *= port->access.trips[c];
   } else if (unit->kind == SAMBA_UNIT_COMPUTE) {
@@ -149,12 +150,18 @@ static MlirType streamType(MlirContext context, const SambaSection *section, uin
   const SambaStream *s = &section->streams[stream];
   const SambaUnit *unit = &section->units[s->source.unit];
   if (s->kind == SAMBA_STREAM_CONTROL || unit->outputs[s->source.port].token_elements == 0)
-    return sambaRduTypeGet(context, SAMBA_RDU_CONTROL, 0, NULL, (MlirType){NULL});
-  int64_t dims[64];
-  uint32_t rank = tokenShape(unit, s->source.port, dims);
-  return sambaRduTypeGet(context,
-                         s->kind == SAMBA_STREAM_SCALAR ? SAMBA_RDU_SCALAR : SAMBA_RDU_VECTOR, rank,
-                         dims, sambaDTypeToType(context, unit->outputs[s->source.port].dtype));
+    return sambaRduTypeGet(context, SAMBA_RDU_CONTROL, 0, NULL, NULL, (MlirType){NULL});
+  const SambaPort *port = &unit->outputs[s->source.port];
+  int64_t dims[SAMBA_MAX_COUNTERS], steps[SAMBA_MAX_COUNTERS];
+  bool ordered = port->order_count && s->kind == SAMBA_STREAM_VECTOR;
+  uint32_t rank = ordered ? port->order_count : tokenShape(unit, s->source.port, dims);
+  for (uint32_t c = 0; ordered && c < rank; ++c) {
+    dims[c] = (int64_t)port->order[c].trips;
+    steps[c] = port->order[c].stride;
+  }
+  return sambaRduTypeGet(
+      context, s->kind == SAMBA_STREAM_SCALAR ? SAMBA_RDU_SCALAR : SAMBA_RDU_VECTOR, rank, dims,
+      ordered ? steps : NULL, sambaDTypeToType(context, unit->outputs[s->source.port].dtype));
 }
 
 /*===-- Units ---------------------------------------------------------------------------------===*/
@@ -309,7 +316,7 @@ static void addFormals(Writer *writer, Entries *entries) {
     const SambaFormal *formal = &writer->section->symbols[i];
     int64_t elements = (int64_t)formal->elements;
     Entries own = {.context = writer->context};
-    types[i] = sambaRduTypeGet(writer->context, SAMBA_RDU_SYMBOL, 1, &elements,
+    types[i] = sambaRduTypeGet(writer->context, SAMBA_RDU_SYMBOL, 1, &elements, NULL,
                                sambaDTypeToType(writer->context, formal->dtype));
     addText(&own, SAMBA_SYMBOL_NAME_ATTRIBUTE, formal->name);
     addFlag(&own, SAMBA_SYMBOL_WRITTEN_ATTRIBUTE, formal->written);

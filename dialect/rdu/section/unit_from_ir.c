@@ -1,6 +1,7 @@
 /* One operation of rdu -> SambaUnit; see section_text.h. Dictionaries of ports are read key by key:
  * an unknown key, a value of the wrong form or a list of the wrong length is an error that names
  * unit and port. */
+#include "backend/section/access.h"
 #include "dialect/rdu/rdu_types.h"
 #include "dialect/rdu/section/section_text.h"
 #include "dialect/samba/samba.h"
@@ -225,6 +226,19 @@ SambaStatus sambaPortTypeFromIr(SambaPort *port, MlirType type) {
   return NULL;
 }
 
+/* The order that the type of a port's streams states. */
+static void readOrder(SambaArena *arena, SambaPort *port, MlirType type) {
+  uint32_t rank = (uint32_t)sambaRduTypeRank(type);
+  SambaAccessStep *order = SAMBA_ARENA_ARRAY(arena, SambaAccessStep, rank);
+  for (uint32_t axis = 0; axis < rank; ++axis) {
+    order[axis].trips = (uint64_t)sambaRduTypeDim(type, axis);
+    if (!sambaRduTypeStep(type, axis, &order[axis].stride))
+      return;
+  }
+  port->order_count = rank;
+  port->order = order;
+}
+
 /* One side's ports. `values`: the operands or results that are streams, in order. */
 static SambaStatus readPorts(Reader *reader, const char *key, bool output, intptr_t value_count,
                              const MlirValue *values, uint32_t *out_count, SambaPort **out_ports) {
@@ -246,7 +260,7 @@ static SambaStatus readPorts(Reader *reader, const char *key, bool output, intpt
                               INTEGER("block", 1, UINT32_MAX, block)};
     if (!mlirAttributeIsADictionary(dictionary))
       status = sambaStatusMake(SAMBA_INVALID, "must be a dictionary");
-    else if (sambaPortHasAccess(reader->unit->kind, output, p))
+    else if (sambaPortHasAccess(reader->unit, output, p))
       status = readAccess(reader, dictionary, port, &streams, &block);
     else if (reader->unit->kind == SAMBA_UNIT_COMPUTE)
       status = readLanePort(reader, dictionary, port, &streams, &block);
@@ -262,6 +276,8 @@ static SambaStatus readPorts(Reader *reader, const char *key, bool output, intpt
       else if (s == 0)
         status = sambaPortTypeFromIr(port, type);
     }
+    if (!status && streams > 0)
+      readOrder(reader->arena, port, mlirValueGetType(values[at]));
 
     if (status)
       return sambaStatusAnnotate(status, "%s %u", output ? "output" : "input", p);

@@ -4,6 +4,8 @@
 #include "backend/codegen/codegen.h"
 #include "backend/machine/shipped.h"
 #include "backend/plan/plan.h"
+#include "backend/section/check/section_check.h"
+#include "backend/section/stream_order.h"
 #include "test/backend/execute.h"
 #include "test/backend/stage_graphs.h"
 
@@ -106,6 +108,46 @@ static void plannedGraphsComputeTheSame(void **state) {
 static void randomMappingsComputeTheSame(void **state) {
   (void)state;
   runAll(false, (const char *const[]){"sn40l", NULL});
+}
+
+/* Counts the buffers between two orders, and those whose orders differ. */
+static void checkBuffers(const SambaSection *section, uint32_t *buffers, uint32_t *converting) {
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    const SambaUnit *unit = &section->units[u];
+    for (uint32_t o = 0; unit->kind == SAMBA_UNIT_BUFFER && o < unit->output_count; ++o) {
+      SambaStreamOrder made = sambaPortOrder(&unit->inputs[0]);
+      SambaStreamOrder taken = sambaPortOrder(&unit->outputs[o]);
+      SambaConversion conversion;
+      if (unit->input_count > 1 || !made.count || !taken.count ||
+          !sambaOrderConversion(&made, &taken, &conversion))
+        continue;
+      ++*buffers;
+      *converting += conversion.window > 1;
+      assert_true(conversion.block <= unit->buffer.slot_elements);
+      assert_true(conversion.window <= conversion.block);
+    }
+  }
+}
+
+/* Slots are at least what the orders of their streams ask for. */
+static void slotsHoldConversions(void **state) {
+  (void)state;
+  const SambaMachine *machine = sambaMachineFind(sambaStringRef("sn40l"));
+  uint32_t buffers = 0, converting = 0;
+  for (uint32_t k = 0; k < graphKindCount; ++k)
+    for (uint64_t seed = 1; seed <= rounds; ++seed) {
+      SambaArena arena = {0};
+      SambaStageGraph graph = {.arena = &arena, .name = graphKinds[k].name};
+      SambaSection *section;
+      Random random = {seed * 7919};
+      graphKinds[k].make(&graph, &random);
+      assert_null(sambaPlanTiles(&graph, machine, NULL));
+      assert_null(sambaCodegenSection(&graph, machine, &arena, &section));
+      assert_null(sambaSectionCheck(section));
+      checkBuffers(section, &buffers, &converting);
+      sambaArenaDestroy(&arena);
+    }
+  assert_true(buffers > 100 && converting > 20);
 }
 
 /* Machines between the shipped ones: few generators, small memories, narrow units. Each squeezes
@@ -243,9 +285,11 @@ static void chunkedSumsComputeTheSame(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(plannedGraphsComputeTheSame), cmocka_unit_test(randomMappingsComputeTheSame),
-      cmocka_unit_test(carriedSumsComputeTheSame), cmocka_unit_test(chunkedSumsComputeTheSame),
-      cmocka_unit_test(otherMachinesComputeTheSame)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(slotsHoldConversions),
+                                     cmocka_unit_test(plannedGraphsComputeTheSame),
+                                     cmocka_unit_test(randomMappingsComputeTheSame),
+                                     cmocka_unit_test(carriedSumsComputeTheSame),
+                                     cmocka_unit_test(chunkedSumsComputeTheSame),
+                                     cmocka_unit_test(otherMachinesComputeTheSame)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,15 +113,13 @@ static void everyField(void **state) {
                                  .token_level = 2,
                                  .strides = slotStrides}};
   SambaPort slotOut = slotIn;
-  SambaPort storeIn = {.dtype = SAMBA_DTYPE_BF16,
-                       .stream_count = 1,
-                       .streams = s3,
-                       .block = 1,
-                       .token_elements = 8,
-                       .access = {.counter_count = 2,
-                                  .trips = outTrips,
-                                  .token_level = 1,
-                                  .strides = outStrides}};
+  SambaPort storeIn = {
+      .dtype = SAMBA_DTYPE_BF16,
+      .stream_count = 1,
+      .streams = s3,
+      .block = 1,
+      .token_elements = 8,
+      .access = {.counter_count = 2, .trips = outTrips, .token_level = 1, .strides = outStrides}};
   slotOut.streams = s4, slotOut.block = 1;
   SambaPort controlOut = {.dtype = SAMBA_DTYPE_F32, .stream_count = 1, .streams = s5, .block = 1};
   SambaLaneOp ops[] = {{.opcode = SAMBA_LANE_REDUCE_ADD, .type = SAMBA_DTYPE_F32, .operands = {0}},
@@ -266,8 +264,8 @@ static void oneOperation(SambaLaneOp op) {
     made[i] = port;
     ins[i].compute.level = 1;
     ins[i].compute.strides = strides;
-    made[i].access = (SambaAccess){
-        .counter_count = 2, .trips = trips, .token_level = 1, .strides = strides};
+    made[i].access =
+        (SambaAccess){.counter_count = 2, .trips = trips, .token_level = 1, .strides = strides};
     units[i] = (SambaUnit){.kind = SAMBA_UNIT_LOAD,
                            .name = "load",
                            .layer = "",

@@ -1,0 +1,176 @@
+/* Legality of orders, part of sambaSectionCheck: both ends of a stream step through one sequence of
+ * elements; what ports state of its order is what their address patterns do, and is the same at
+ * both ends. */
+#include "backend/section/check/check_internal.h"
+#include "backend/section/stream_order.h"
+#include "backend/section/token_shape.h"
+
+/*===-- The ends of a stream ------------------------------------------------------------------===*/
+
+/* Some counters are those of both ends. An address pattern may step in pieces of its own; between
+ * two PCUs one end's counters are the other's, as far as it has any. */
+static SambaStatus compareShapes(uint32_t index, SambaPortOf a, SambaPortOf b) {
+  SambaTokenShape made = sambaTokenShape(a.unit, true, a.port);
+  SambaTokenShape taken = sambaTokenShape(b.unit, false, b.port);
+  bool strict = a.unit->kind == SAMBA_UNIT_COMPUTE && b.unit->kind == SAMBA_UNIT_COMPUTE;
+  if (strict ? sambaTokenShapeRefines(&made, &taken) || sambaTokenShapeRefines(&taken, &made)
+             : sambaTokenShapesAgree(&made, &taken))
+    return NULL;
+  SambaArena arena = {0};
+  SambaStatus status = sambaStatusMake(
+      SAMBA_INVALID,
+      "stream %u: unit '%s' output %u sends tokens of %s, unit '%s' input %u takes tokens of %s: "
+      "no counters step through both; let a buffer between them send what is taken",
+      index, a.unit->name, a.port, sambaTokenShapeText(&arena, &made), b.unit->name, b.port,
+      sambaTokenShapeText(&arena, &taken));
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
+SambaStatus sambaStreamOrderCheck(uint32_t index, SambaPortOf a, SambaPortOf b) {
+  SAMBA_RETURN_IF_ERROR(compareShapes(index, a, b));
+  SambaStreamOrder made = sambaPortOrder(&a.unit->outputs[a.port]);
+  SambaStreamOrder taken = sambaPortOrder(&b.unit->inputs[b.port]);
+  if (!made.count || !taken.count || sambaOrdersEqual(&made, &taken))
+    return NULL;
+
+  SambaArena arena = {0};
+  SambaConversion conversion;
+  SambaStatus status = sambaStatusMake(SAMBA_INVALID,
+                                       "stream %u: unit '%s' output %u sends %s, unit '%s' input "
+                                       "%u takes %s: the orders differ, and "
+                                       "a buffer between them must convert",
+                                       index, a.unit->name, a.port, sambaOrderText(&arena, &made),
+                                       b.unit->name, b.port, sambaOrderText(&arena, &taken));
+  if (sambaOrderConversion(&made, &taken, &conversion))
+    sambaStatusNote(status, "its slots need %llu elements", (unsigned long long)conversion.block);
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
+/*===-- Ports ---------------------------------------------------------------------------------===*/
+
+SambaStatus sambaPortOrderCheck(const SambaUnit *unit, bool output, uint32_t index) {
+  const SambaPort *port = output ? &unit->outputs[index] : &unit->inputs[index];
+  if (port->order_count == 0)
+    return NULL;
+  if (port->order_count > SAMBA_MAX_COUNTERS)
+    return sambaStatusMake(SAMBA_INVALID, "its order has %u counters, expected at most %d",
+                           port->order_count, SAMBA_MAX_COUNTERS);
+  SambaStreamOrder order = sambaPortOrder(port);
+  SambaTokenShape stated = {0}, shape = sambaTokenShape(unit, output, index);
+  for (uint32_t c = 0; c < order.count; ++c)
+    stated.dims[stated.rank++] = order.steps[c].trips;
+
+  SambaArena arena = {0};
+  SambaStatus status = NULL;
+  if (sambaOrderLength(&order) != port->token_elements || !sambaTokenShapesAgree(&stated, &shape))
+    status = sambaStatusMake(SAMBA_INVALID,
+                             "its order is %s, but the unit steps through tokens of "
+                             "%s",
+                             sambaOrderText(&arena, &order), sambaTokenShapeText(&arena, &shape));
+  /* The places of a tensor in memory are its addresses. */
+  if (!status && sambaUnitIsAddressGenerator(unit) && sambaPortHasAccess(unit, output, index) &&
+      !port->access.has_index) {
+    SambaStreamOrder walked = sambaAccessOrder(&port->access, port->access.token_level);
+    if (!sambaOrdersEqual(&order, &walked))
+      status = sambaStatusMake(SAMBA_INVALID, "its order is %s, but its pattern walks %s",
+                               sambaOrderText(&arena, &order), sambaOrderText(&arena, &walked));
+  }
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
+/*===-- Buffers -------------------------------------------------------------------------------===*/
+
+/* Counters that step both places of the tensor and words of the slot, innermost first. */
+typedef struct Pairing {
+  uint32_t count;
+  struct {
+    uint64_t trips;
+    int64_t place, word;
+  } steps[2 * SAMBA_MAX_COUNTERS];
+} Pairing;
+
+/* Both nests cut into the counters that they have in common; false when they have none. */
+static bool pairUp(const SambaPort *port, Pairing *out) {
+  SambaStreamOrder order = sambaPortOrder(port);
+  SambaStreamOrder walked = {0};
+  for (uint32_t c = port->access.token_level; c < port->access.counter_count; ++c)
+    if (port->access.trips[c] > 1)
+      walked.steps[walked.count++] =
+          (SambaAccessStep){port->access.trips[c], port->access.strides[c]};
+  out->count = 0;
+
+  for (uint32_t i = order.count, j = walked.count; i > 0 && j > 0;) {
+    SambaAccessStep *place = &order.steps[i - 1], *word = &walked.steps[j - 1];
+    uint64_t trips = place->trips < word->trips ? place->trips : word->trips;
+    if (place->trips % trips || word->trips % trips)
+      return false;
+    out->steps[out->count].trips = trips;
+    out->steps[out->count].place = place->stride;
+    out->steps[out->count++].word = word->stride;
+    place->trips /= trips;
+    place->stride *= (int64_t)trips;
+    word->trips /= trips;
+    word->stride *= (int64_t)trips;
+    i -= place->trips == 1;
+    j -= word->trips == 1;
+  }
+  return out->count > 0;
+}
+
+/* Whether a read finds each place at the word where the write of the slot's token has put it. */
+static bool readsWhatIsWritten(const Pairing *writes, const Pairing *reads) {
+  for (uint32_t r = 0; r < reads->count; ++r) {
+    uint64_t trips = reads->steps[r].trips;
+    int64_t place = reads->steps[r].place, word = reads->steps[r].word;
+    for (uint32_t w = 0; w < writes->count && trips > 1; ++w) {
+      int64_t step = writes->steps[w].place;
+      if (step == 0 || place == 0 || place % step || place / step < 1 ||
+          (uint64_t)(place / step) >= writes->steps[w].trips)
+        continue;
+      uint64_t stride = (uint64_t)(place / step); /* in steps of that counter */
+      uint64_t fit = (writes->steps[w].trips + stride - 1) / stride;
+      if (word != (int64_t)stride * writes->steps[w].word)
+        return false;
+      if (trips > fit && (writes->steps[w].trips % stride || trips % fit))
+        break;
+      uint64_t done = trips < fit ? trips : fit;
+      trips /= done;
+      place *= (int64_t)done;
+      word *= (int64_t)done;
+    }
+  }
+  return true;
+}
+
+/* Tokens of one slot may overlap in their places where padding lies between them, so only slots
+ * that one token fills are compared. */
+static bool oneTokenFills(const SambaUnit *unit) {
+  const SambaAccess *write = &unit->inputs[0].access;
+  return unit->input_count == 1 &&
+         sambaTripProduct(write->trips, write->slot_level, write->token_level) == 1;
+}
+
+SambaStatus sambaBufferOrderCheck(const SambaUnit *unit) {
+  Pairing writes, reads;
+  SambaStreamOrder order = sambaPortOrder(&unit->inputs[0]);
+  if (!oneTokenFills(unit) || !sambaOrderVisitsOnce(&order) || !pairUp(&unit->inputs[0], &writes))
+    return NULL;
+
+  for (uint32_t o = 0; o < unit->output_count; ++o) {
+    if (!pairUp(&unit->outputs[o], &reads) || readsWhatIsWritten(&writes, &reads))
+      continue;
+    SambaArena arena = {0};
+    SambaStreamOrder other = sambaPortOrder(&unit->outputs[o]);
+    SambaStatus status = sambaStatusMake(
+        SAMBA_INVALID,
+        "output %u: its order is %s, but slots are filled in the order %s, and the words that its "
+        "pattern reads hold other elements",
+        o, sambaOrderText(&arena, &other), sambaOrderText(&arena, &order));
+    sambaArenaDestroy(&arena);
+    return status;
+  }
+  return NULL;
+}
