@@ -9,7 +9,7 @@
 /* No simulated time reaches this: FIFOs keep 32 bits of it. */
 #define SAMBA_CYCLE_LIMIT ((UINT64_C(1) << 32) - (UINT64_C(1) << 20))
 
-enum { cyclesBetweenLooks = 4096 };
+enum { cyclesBetweenLooks = 64 };
 
 static bool isDone(const SambaChip *chip, uint32_t index) {
   const SambaChipUnit *unit = &chip->units[index];

@@ -210,8 +210,8 @@ uint32_t testSink(TestSection *test, const char *name, SambaDType dtype, uint32_
   return unit;
 }
 
-static SambaStatus execute(TestEngine engine, const SambaMachine *machine, const TestSection *test,
-                           const SambaTimingOptions *options, SambaTimingResult *out_result) {
+SambaStatus testExecute(TestEngine engine, const SambaMachine *machine, const TestSection *test,
+                        const SambaTimingOptions *options, SambaTimingResult *out_result) {
   return engine == TEST_CYCLE
              ? sambaCycleExecute(machine, &test->section, test->bindings, NULL, options, out_result)
              : sambaTimingExecute(machine, &test->section, test->bindings, NULL, options,
@@ -224,7 +224,7 @@ void testFaultBy(TestEngine engine, const SambaMachine *machine, const TestSecti
                  uint64_t max_cycles, char *text, size_t size) {
   SambaTimingOptions options = {.max_cycles = max_cycles};
   SambaTimingResult result;
-  SambaStatus status = execute(engine, machine, test, &options, &result);
+  SambaStatus status = testExecute(engine, machine, test, &options, &result);
   assert_int_equal(sambaStatusGetCode(status), SAMBA_FAULT);
   assert_non_null(result.units); /* what was counted until then */
   sambaTimingResultFree(&result);
@@ -246,7 +246,7 @@ SambaMachine testMachine(const char *name) {
 SambaTimingResult testTimeBy(TestEngine engine, const SambaMachine *machine,
                              const TestSection *test) {
   SambaTimingResult result;
-  SambaStatus status = execute(engine, machine, test, NULL, &result);
+  SambaStatus status = testExecute(engine, machine, test, NULL, &result);
   if (status)
     fail_msg("%s engine: %s", testEngineName(engine), sambaStatusGetMessage(status));
   return result;

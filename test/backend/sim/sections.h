@@ -60,6 +60,8 @@ SambaMachine testMachine(const char *name);
 /* The engines that count cycles. */
 typedef enum { TEST_FAST, TEST_CYCLE, TEST_ENGINES } TestEngine;
 const char *testEngineName(TestEngine engine);
+SambaStatus testExecute(TestEngine engine, const SambaMachine *machine, const TestSection *test,
+                        const SambaTimingOptions *options, SambaTimingResult *out_result);
 /* Runs and fails the test on an error. The caller frees the result. */
 SambaTimingResult testTimeBy(TestEngine engine, const SambaMachine *machine,
                              const TestSection *test);

@@ -4,7 +4,7 @@
 
 #include "backend/section/access.h"
 
-enum { mostKnown = 1 << 16, mostBanks = 256, mostWords = 2048 };
+enum { mostKnown = 1 << 14, mostBanks = 256, mostWords = 2048 };
 
 void sambaBankPatternBuild(SambaBankPattern *pattern, SambaArena *arena,
                            const SambaMachine *machine, const SambaUnit *unit,

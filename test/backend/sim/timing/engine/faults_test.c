@@ -108,15 +108,14 @@ static void testStarvedUnit(void **state) {
     checkStarvedUnit((TestEngine)e);
 }
 
-static void testTooManyCycles(void **state) {
-  (void)state;
+static void checkTooManyCycles(TestEngine engine) {
   SambaMachine tiny = testMachine("tiny");
 
   TestSection *section = testSectionCreate();
   uint32_t in = testFountain(section, "in", SAMBA_DTYPE_F32, 100, 1024);
   testConnect(section, in, 0, testSink(section, "out", SAMBA_DTYPE_F32, 100, 1024), 0);
   char text[2048];
-  testFault(&tiny, section, 1000, text, sizeof text);
+  testFaultBy(engine, &tiny, section, 1000, text, sizeof text);
   assertContains(
       text,
       "too many cycles: section 'test' was not finished after 1000 cycles; 'in' read port (buffer, "
@@ -134,9 +133,15 @@ static void testTooManyCycles(void **state) {
   section->section.units[load].outputs[0].access.guard_count = 1;
   section->section.units[load].outputs[0].access.guards = &guard;
   testConnect(section, load, 0, testSink(section, "out", SAMBA_DTYPE_F32, 1u << 15, 1u << 31), 0);
-  testFault(&tiny, section, 100000, text, sizeof text);
+  testFaultBy(engine, &tiny, section, 100000, text, sizeof text);
   assertContains(text, "too many cycles: section 'test' was not finished after 100000 cycles");
   testSectionDestroy(section);
+}
+
+static void testTooManyCycles(void **state) {
+  (void)state;
+  for (int e = 0; e < TEST_ENGINES; ++e)
+    checkTooManyCycles((TestEngine)e);
 }
 
 static void testNoMemoryToLoadFrom(void **state) {
@@ -148,14 +153,15 @@ static void testNoMemoryToLoadFrom(void **state) {
   uint32_t symbol = testSymbol(section, SAMBA_DTYPE_F32, 64, false);
   uint32_t load = testLoad(section, "load", symbol, TEST_CHAIN(1, {64}, {1}), 0);
   testConnect(section, load, 0, testSink(section, "out", SAMBA_DTYPE_F32, 1, 64), 0);
-  SambaTimingResult result;
-  SambaStatus status =
-      sambaTimingExecute(&machine, &section->section, section->bindings, NULL, NULL, &result);
-  assert_int_equal(sambaStatusGetCode(status), SAMBA_INVALID);
-  assert_string_equal(
-      sambaStatusGetMessage(status),
-      "section 'test' loads or stores, but machine 'tiny' has neither HBM nor DDR channels");
-  sambaStatusFree(status);
+  for (int e = 0; e < TEST_ENGINES; ++e) {
+    SambaTimingResult result;
+    SambaStatus status = testExecute((TestEngine)e, &machine, section, NULL, &result);
+    assert_int_equal(sambaStatusGetCode(status), SAMBA_INVALID);
+    assert_string_equal(
+        sambaStatusGetMessage(status),
+        "section 'test' loads or stores, but machine 'tiny' has neither HBM nor DDR channels");
+    sambaStatusFree(status);
+  }
   testSectionDestroy(section);
 }
 
