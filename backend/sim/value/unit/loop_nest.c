@@ -2,7 +2,7 @@
  * contiguous for every port are merged, and the loop to vectorize is chosen. */
 #include "backend/sim/value/unit/loop_nest.h"
 
-enum { parallelWidth = 16, someParallelLoops = 4, someReducedLoops = 3 };
+enum { parallelWidth = 16, someLoops = 3 };
 
 static bool canMerge(const SambaLoop *outer, uint32_t trip, const int64_t *const *strides,
                      uint32_t counter, uint32_t ports) {
@@ -80,24 +80,15 @@ static void chooseVector(SambaLoopNest *nest, uint32_t ports, uint32_t reduce_la
   nest->loops[nest->parallel_loops - 1] = loop;
 }
 
-/* Puts loops of one step before the loops from `first` on. */
-static void padLoops(SambaArena *arena, SambaLoopNest *nest, uint32_t first, uint32_t padding,
-                     bool reduced) {
-  const uint32_t count = nest->parallel_loops + nest->reduced_loops;
-  for (uint32_t l = count; l-- > first;)
-    nest->loops[l + padding] = nest->loops[l];
-  for (uint32_t l = first; l < first + padding; ++l)
-    nest->loops[l] = (SambaLoop){1, SAMBA_ARENA_ARRAY(arena, int64_t, nest->ports), reduced};
-  *(reduced ? &nest->reduced_loops : &nest->parallel_loops) += padding;
-}
-
-/* Nests of two loops or a few more get the same number, so that one compiled kernel serves all:
- * compiling one takes longer than most sections run. */
+/* A nest of two parallel loops gets a third one of one step, so that one compiled kernel serves
+ * both kinds: compiling one takes longer than most sections run. */
 static void equalizeLoops(SambaArena *arena, SambaLoopNest *nest) {
-  if (nest->parallel_loops > 1 && nest->parallel_loops < someParallelLoops)
-    padLoops(arena, nest, 0, someParallelLoops - nest->parallel_loops, false);
-  if (nest->reduced_loops > 1 && nest->reduced_loops < someReducedLoops)
-    padLoops(arena, nest, nest->parallel_loops, someReducedLoops - nest->reduced_loops, true);
+  if (nest->parallel_loops <= 1 || nest->parallel_loops >= someLoops)
+    return;
+  for (uint32_t l = nest->parallel_loops + nest->reduced_loops; l-- > 0;)
+    nest->loops[l + 1] = nest->loops[l];
+  nest->loops[0] = (SambaLoop){1, SAMBA_ARENA_ARRAY(arena, int64_t, nest->ports), false};
+  ++nest->parallel_loops;
 }
 
 SambaLoopNest *sambaLoopNestCreate(SambaArena *arena, const SambaUnit *unit,
@@ -105,8 +96,7 @@ SambaLoopNest *sambaLoopNestCreate(SambaArena *arena, const SambaUnit *unit,
                                    uint64_t reduce_mask, uint32_t reduce_lanes) {
   SambaLoopNest *nest = SAMBA_ARENA_NEW(arena, SambaLoopNest);
   nest->ports = ports + (external ? 0 : 1);
-  nest->loops = SAMBA_ARENA_ARRAY(
-      arena, SambaLoop, unit->compute.counter_count + 1 + someParallelLoops + someReducedLoops);
+  nest->loops = SAMBA_ARENA_ARRAY(arena, SambaLoop, unit->compute.counter_count + 2);
   uint64_t inner = 0;
 
   for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c)
