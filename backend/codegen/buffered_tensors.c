@@ -101,12 +101,12 @@ SambaStatus sambaCodegenSharedArgument(SambaCodegen *codegen, uint32_t tensor) {
 }
 
 SambaEndpoint sambaBufferPort(const SambaCodegen *codegen, uint32_t tensor, uint32_t g,
-                              uint32_t operand, uint32_t indexed, uint32_t replica) {
+                              uint32_t operand, uint32_t indexed, uint32_t part, uint32_t replica) {
   const SambaTensorPlan *plan = &codegen->tensors[tensor];
   uint32_t ports = (uint32_t)codegen->machine->unit_vector_outputs;
   uint32_t i = 0;
   while (plan->readers.data[i].group != g || plan->readers.data[i].operand != operand ||
-         plan->readers.data[i].indexed != indexed)
+         plan->readers.data[i].indexed != indexed || plan->readers.data[i].part != part)
     ++i;
   return (SambaEndpoint){plan->first_buffer + replica * plan->buffers + i / ports, i % ports};
 }

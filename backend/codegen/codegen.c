@@ -107,7 +107,11 @@ static SambaStatus followPipeline(SambaCodegen *codegen, uint32_t g, const Samba
 static SambaStatus addReader(SambaCodegen *codegen, uint32_t g, uint32_t operand,
                              uint32_t indexed) {
   const SambaStageOperand *map = &codegen->groups.groups[g]->operands[operand].map;
-  sambaArrayAppend(&codegen->tensors[map->tensor].readers, (SambaConsumer){g, operand, indexed});
+  uint32_t ports =
+      indexed == SAMBA_NO_INDEX ? sambaTileNestReadPorts(&codegen->plans[g].nest, operand) : 1;
+  for (uint32_t part = 0; part < ports; ++part)
+    sambaArrayAppend(&codegen->tensors[map->tensor].readers,
+                     ((SambaConsumer){g, operand, indexed, part}));
   return followPipeline(codegen, g, map, "the read");
 }
 

@@ -9,6 +9,7 @@
 typedef struct SambaConsumer { /* one read port of a tensor that lives in buffers */
   uint32_t group, operand;
   uint32_t indexed; /* the port feeds the indices of this operand's loads; SAMBA_NO_INDEX: none */
+  uint32_t part;    /* of the operand's ports */
 } SambaConsumer;
 
 typedef struct SambaTensorPlan {
@@ -86,7 +87,7 @@ SambaStatus sambaCodegenAddBuffers(SambaCodegen *codegen, uint32_t tensor, const
 SambaStatus sambaCodegenSharedArgument(SambaCodegen *codegen, uint32_t tensor);
 /* The read port that was reserved for this reader of a tensor in a replica, and what it reads. */
 SambaEndpoint sambaBufferPort(const SambaCodegen *codegen, uint32_t tensor, uint32_t group,
-                              uint32_t operand, uint32_t indexed, uint32_t replica);
+                              uint32_t operand, uint32_t indexed, uint32_t part, uint32_t replica);
 void sambaSetBufferRead(SambaCodegen *codegen, uint32_t tensor, SambaEndpoint at,
                         const SambaWalk *walk, uint64_t fill);
 /* Starts a walk within a replica's slices: the pipeline loop steps slots. Returns the position of

@@ -68,7 +68,7 @@ static SambaEndpoint addIndexSource(SambaCodegen *codegen, uint32_t g, uint32_t 
 
   uint32_t from = sambaStartSlices(codegen, nest, map, range, &walk);
   indexWalk(nest, map, gather, range, from, &walk);
-  SambaEndpoint source = sambaBufferPort(codegen, map->tensor, g, index, operand, replica);
+  SambaEndpoint source = sambaBufferPort(codegen, map->tensor, g, index, operand, 0, replica);
   sambaSetBufferRead(codegen, map->tensor, source, &walk, 0);
   return source;
 }

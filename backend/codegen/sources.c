@@ -15,25 +15,42 @@ static void keepOrder(SambaCodegen *codegen, const SambaTileNest *nest, SambaEnd
     sambaAssemblyUnit(&codegen->assembly, source.unit)->outputs[source.port].order_count = 0;
 }
 
+/* One read port: the tokens of a range of the sources, in turn. */
+static void readRange(SambaCodegen *codegen, uint32_t g, uint32_t operand,
+                      const SambaCopyRange *range, SambaEndpoint at,
+                      const SambaEndpoints *consumers) {
+  const SambaTileNest *nest = &codegen->plans[g].nest;
+  const SambaStageOperand *map = &nest->group->operands[operand].map;
+  SambaWalk walk;
+  uint32_t from = sambaStartSlices(codegen, nest, map, range, &walk);
+  uint32_t level = sambaTileNestTokenLevel(nest, operand);
+  sambaWalkLoops(&walk, nest, map, from, level > from ? level : from);
+  sambaWalkCopies(&walk, nest, map, range);
+  sambaWalkToken(&walk, nest, operand);
+  sambaSetBufferRead(codegen, map->tensor, at, &walk, map->fill);
+  keepOrder(codegen, nest, at);
+  sambaConnectRange(codegen, nest, sambaCopyMask(nest, operand), range, at, consumers);
+}
+
 static void readBuffered(SambaCodegen *codegen, uint32_t g, uint32_t operand,
                          const SambaEndpoints *consumers) {
   const SambaTileNest *nest = &codegen->plans[g].nest;
-  const SambaStageOperand *map = &nest->group->operands[operand].map;
-  uint32_t mask = sambaCopyMask(nest, operand);
+  uint32_t tensor = nest->group->operands[operand].map.tensor;
+  bool dealt = sambaTileNestReadPorts(nest, operand) == 1;
 
   for (uint32_t replica = 0; replica < codegen->replicas; ++replica) {
     SambaCopyRange range;
-    SambaWalk walk;
-    sambaReplicaRange(nest, mask, replica, &range);
-    uint32_t from = sambaStartSlices(codegen, nest, map, &range, &walk);
-    uint32_t level = sambaTileNestTokenLevel(nest, operand);
-    sambaWalkLoops(&walk, nest, map, from, level > from ? level : from);
-    sambaWalkCopies(&walk, nest, map, &range);
-    sambaWalkToken(&walk, nest, operand);
-    SambaEndpoint at = sambaBufferPort(codegen, map->tensor, g, operand, SAMBA_NO_INDEX, replica);
-    sambaSetBufferRead(codegen, map->tensor, at, &walk, map->fill);
-    keepOrder(codegen, nest, at);
-    sambaConnectRange(codegen, nest, mask, &range, at, consumers);
+    uint32_t copy[SAMBA_MAX_STAGE_DIMS], part = 0;
+    sambaReplicaRange(nest, sambaCopyMask(nest, operand), replica, &range);
+    memcpy(copy, range.first, sizeof copy);
+    do {
+      SambaCopyRange own = range;
+      for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS && !dealt; ++dim)
+        own.first[dim] = copy[dim], own.count[dim] = 1;
+      SambaEndpoint at =
+          sambaBufferPort(codegen, tensor, g, operand, SAMBA_NO_INDEX, part++, replica);
+      readRange(codegen, g, operand, &own, at, consumers);
+    } while (!dealt && sambaCopyNext(nest, &range, copy));
   }
 }
 

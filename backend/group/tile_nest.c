@@ -343,6 +343,37 @@ uint32_t sambaTileNestSources(const SambaTileNest *nest, uint32_t operand) {
   return sources;
 }
 
+/* Dimensions whose copies get different tokens of an operand, as bits. */
+static uint32_t dimsApart(const SambaTileNest *nest, uint32_t operand) {
+  uint32_t dims = 0;
+  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
+    if (nest->unroll[dim] > 1 && dim != nest->pipeline_dim &&
+        sambaGroupDepends(nest->group, operand, dim))
+      dims |= 1u << dim;
+  return dims;
+}
+
+/* FIFOs do not hold a token. */
+static bool isLarge(const SambaTileNest *nest, uint32_t operand) {
+  return nest->token_elements[operand] * sambaDTypeBytes(sambaTileNestDType(nest, operand)) >
+         nest->machine->fifo_depth * nest->machine->vector_bytes;
+}
+
+/* A PCU uses its operands side by side, and a port sends a token whole before the next. A port that
+ * deals large tokens to copies in turn must not meet another one that sends the same large token to
+ * several of these copies: each would wait for the other. */
+uint32_t sambaTileNestReadPorts(const SambaTileNest *nest, uint32_t operand) {
+  uint32_t apart = dimsApart(nest, operand), ports = 1;
+  bool meets = false;
+  if (nest->group->copy || !apart || !isLarge(nest, operand))
+    return 1;
+  for (uint32_t i = 0; i < nest->group->operand_count; ++i)
+    meets |= nest->group->operands[i].value && isLarge(nest, i) && apart & ~dimsApart(nest, i);
+  for (uint32_t dim = 0; dim < nest->group->dim_count && meets; ++dim)
+    ports *= apart >> dim & 1 ? nest->unroll[dim] : 1;
+  return ports;
+}
+
 uint32_t sambaTileNestLoadedSources(const SambaTileNest *nest, uint32_t operand) {
   SambaTileSharing sharing = sambaTileNestSharing(nest, operand);
   uint32_t sources = sambaTileNestSources(nest, operand);

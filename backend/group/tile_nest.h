@@ -124,6 +124,9 @@ bool sambaTileNestIsDirect(const SambaTileNest *nest, uint32_t operand);
 uint32_t sambaTileNestSources(const SambaTileNest *nest, uint32_t operand);
 /* Those of them that are loaded apart. */
 uint32_t sambaTileNestLoadedSources(const SambaTileNest *nest, uint32_t operand);
+/* Read ports in each replica of the buffer that an operand comes from when that is one of the
+ * section: one that deals tokens to the sources in turn, or one for each source. */
+uint32_t sambaTileNestReadPorts(const SambaTileNest *nest, uint32_t operand);
 /* Product of the trips of the loops at positions [0, level). */
 int64_t sambaTileNestTrips(const SambaTileNest *nest, uint32_t level);
 /* Passes of a tile. */

@@ -297,9 +297,14 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   uint32_t token_level = sambaTileNestTokenLevel(nest, i);
   double token_bytes = (double)nest->token_elements[i] * bytes;
   if (pricing->limits->on_chip >> i & 1) {
+    /* Several read ports share the side of a PMU, and the first PMUs are counted already. */
+    uint32_t outputs = (uint32_t)machine->unit_vector_outputs;
+    uint32_t ports = sambaTileNestReadPorts(nest, i);
+    uint32_t buffers = (ports + outputs - 1) / outputs;
     raise(&pricing->slowest, (double)sambaTileNestTrips(nest, token_level) * sources /
-                                 pricing->limits->replicas * token_bytes /
+                                 pricing->limits->replicas * token_bytes / buffers /
                                  (double)machine->pmu_port_bytes);
+    pricing->pmus += (ports > 1 ? buffers : 0) * pricing->limits->replicas;
     return;
   }
 
@@ -372,40 +377,6 @@ static bool bufferStreamsFit(const SambaGroupLimits *limits, const SambaTileNest
     if (limits->on_chip >> i & 1 && nest->group->operands[i].value &&
         sambaTileNestSources(nest, i) / limits->replicas >
             (limits->several >> i & 1 ? flows : outputs * flows))
-      return false;
-  return true;
-}
-
-/* Dimensions whose copies an operand's tokens are apart for, as bits. */
-static uint32_t dimsApart(const SambaTileNest *nest, uint32_t operand) {
-  uint32_t dims = 0;
-  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
-    if (nest->unroll[dim] > 1 && dim != nest->pipeline_dim &&
-        sambaGroupDepends(nest->group, operand, dim))
-      dims |= 1u << dim;
-  return dims;
-}
-
-/* A PCU uses its operands side by side, and a port sends a token whole before the next. So tokens
- * that FIFOs do not hold go to the same copies at the same time, or the ports wait for each other:
- * a buffer's port that deals tokens to copies in turn must not meet another one that deals over
- * other dimensions, nor one that sends the same token to several of these copies. */
-static bool dealingEnds(const SambaGroupLimits *limits, const SambaTileNest *nest) {
-  uint32_t apart[SAMBA_MAX_GROUP_OPERANDS], large = 0, dealt = 0;
-
-  for (uint32_t i = 0; i < nest->group->operand_count; ++i) {
-    if (!nest->group->operands[i].value ||
-        nest->token_elements[i] * sambaDTypeBytes(sambaTileNestDType(nest, i)) <=
-            nest->machine->fifo_depth * nest->machine->vector_bytes)
-      continue;
-    large |= 1u << i;
-    apart[i] = dimsApart(nest, i);
-    if (limits->on_chip >> i & 1)
-      dealt |= apart[i];
-  }
-
-  for (uint32_t i = 0; i < nest->group->operand_count; ++i)
-    if (large >> i & 1 && dealt & ~apart[i])
       return false;
   return true;
 }
@@ -504,7 +475,7 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
 
   Pricing pricing = {.nest = nest, .limits = limits};
   sambaTileNestSettleTokens(nest);
-  if (!dealingEnds(limits, nest) || !chooseLevels(limits, nest))
+  if (!chooseLevels(limits, nest))
     return false;
   for (uint32_t i = 0; i < group->operand_count; ++i)
     if (group->operands[i].value)

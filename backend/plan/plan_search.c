@@ -222,31 +222,13 @@ static ArraySides arraySides(const SambaGroup *group) {
   return array;
 }
 
-/* Steps of k of which the FIFOs hold a token: the depth of a firing where tokens are dealt to
- * copies in turn. 0: no operand of the array comes from a buffer of the section. */
-static int64_t dealtDepth(const Search *search) {
-  const SambaGroup *group = search->group;
-  int64_t depth = 0;
-  for (int side = 0; side < 2; ++side) {
-    SambaDType dtype = search->graph->tensors[group->operands[group->mac[side]].map.tensor].dtype;
-    int64_t step = (side ? search->machine->systolic_columns : search->machine->systolic_rows) *
-                   sambaDTypeBytes(dtype);
-    int64_t fits = search->machine->fifo_depth * search->machine->vector_bytes / step;
-    if (search->limits->on_chip >> group->mac[side] & 1)
-      depth = depth && depth < fits ? depth : fits;
-  }
-  return depth;
-}
-
 static void searchSystolic(Search *search) {
   static const int64_t sides[] = {8, 16, 32, 64, 128, 256};
   static const int64_t wholeFirst[] = {INT64_MAX, 1024, 256, 64, 16};
   static const int64_t rounds[] = {4096, 2048, 1024, 512, 256, 128, 64, 16};
-  const int64_t dealt[] = {INT64_MAX, dealtDepth(search)};
-  const int64_t *depths = search->carried ? rounds : dealt[1] ? dealt : wholeFirst;
-  uint32_t depth_count = search->carried ? sizeof rounds / sizeof rounds[0]
-                         : dealt[1]      ? 2
-                                         : sizeof wholeFirst / sizeof wholeFirst[0];
+  const int64_t *depths = search->carried ? rounds : wholeFirst;
+  uint32_t depth_count =
+      search->carried ? sizeof rounds / sizeof rounds[0] : sizeof wholeFirst / sizeof wholeFirst[0];
   const SambaGroup *group = search->group;
   const ArraySides array = arraySides(group);
 
@@ -282,7 +264,7 @@ static void searchSystolic(Search *search) {
               fillTiles(search, array.batch, b ? sambaCeilDiv(131072, macs) : 1, false);
           if (b && batch_points == 1)
             continue;
-          if (!whole && !search->carried && !dealt[1] &&
+          if (!whole && !search->carried &&
               row_points * column_points * batch_points > search->machine->systolic_accumulators)
             continue;
           tryOrders(search);
