@@ -446,5 +446,6 @@ SambaStatus sambaSectionCheckStatic(const SambaSection *section, const SambaMach
   SAMBA_RETURN_IF_ERROR(sambaSectionCheck(section));
   SAMBA_RETURN_IF_ERROR(sambaSectionCheckDepths(section, machine));
   SAMBA_RETURN_IF_ERROR(sambaSectionCheckTurns(section, machine));
+  SAMBA_RETURN_IF_ERROR(sambaSectionCheckDeals(section, machine));
   return sambaSectionCheckChannels(section, machine);
 }

@@ -26,10 +26,11 @@ SambaStatus sambaSectionCheckRoutes(const SambaSection *asked, const SambaMachin
  * data-dependent delays are left to the simulator's fault `deadlock`. */
 SambaStatus sambaSectionCheckStatic(const SambaSection *section, const SambaMachine *machine);
 
-/* The parts of sambaSectionCheckStatic: (ii), its case of slots that are read and written in turn,
- * and (iii). */
+/* The parts of sambaSectionCheckStatic: (ii), its cases of slots that are read and written in turn
+ * and of tokens that are dealt to units which share others, and (iii). */
 SambaStatus sambaSectionCheckDepths(const SambaSection *section, const SambaMachine *machine);
 SambaStatus sambaSectionCheckTurns(const SambaSection *section, const SambaMachine *machine);
+SambaStatus sambaSectionCheckDeals(const SambaSection *section, const SambaMachine *machine);
 SambaStatus sambaSectionCheckChannels(const SambaSection *section, const SambaMachine *machine);
 
 #endif
