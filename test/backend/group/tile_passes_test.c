@@ -288,6 +288,31 @@ static void gathersAreBufferedWhereTheOrderDiffers(void **state) {
   }
 }
 
+/* Rows are dealt to four copies while all of them get the same columns: with tokens that no FIFO
+ * holds (16 vectors of 64 bytes) each copy's rows need a port of their own. */
+static void largeTokensAreNotDealtBesideAMulticast(void **state) {
+  (void)state;
+  Sample sample;
+  makeMatmul(&sample, SAMBA_DTYPE_BF16);
+  const uint32_t order[] = {0, 1, 2}, rows[] = {4, 1, 1}, both[] = {4, 2, 1};
+  const int64_t large[] = {16, 16, 512}, small[] = {16, 16, 32};
+  const struct {
+    const int64_t *tile;
+    const uint32_t *unroll;
+    uint32_t ports[2];
+  } cases[] = {{large, rows, {4, 1}}, {large, both, {4, 2}}, {small, rows, {1, 1}}};
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    SambaTileNest nest;
+    sambaTileNestFill(&sample.graph, sample.groups.groups[0], sn40l(), SAMBA_NO_INDEX, order,
+                      cases[i].tile, cases[i].unroll, &nest);
+    sambaTileNestSettleTokens(&nest);
+    for (uint32_t operand = 0; operand < 2; ++operand)
+      assert_int_equal(sambaTileNestReadPorts(&nest, operand), cases[i].ports[operand]);
+  }
+  sambaArenaDestroy(&sample.arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(arraysTakePasses),
                                      cmocka_unit_test(passesComeBeforeChunks),
@@ -295,6 +320,7 @@ int main(void) {
                                      cmocka_unit_test(sumsFitTheRegisters),
                                      cmocka_unit_test(smallOperandsAreHeld),
                                      cmocka_unit_test(theSmallestIsHeldFirst),
-                                     cmocka_unit_test(gathersAreBufferedWhereTheOrderDiffers)};
+                                     cmocka_unit_test(gathersAreBufferedWhereTheOrderDiffers),
+                                     cmocka_unit_test(largeTokensAreNotDealtBesideAMulticast)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
