@@ -115,10 +115,11 @@ SambaPcuPass sambaPcuPass(const SambaUnit *unit) {
   for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c) {
     if (unit->compute.trips[c] == 1)
       continue;
-    uint64_t *side = reduced >> c & 1             ? &pass.depth
-                     : (a[c] != 0) == (b[c] != 0) ? NULL
-                     : a[c] != 0                  ? &pass.rows
-                                                  : &pass.columns;
+    uint64_t *side = NULL;
+    if (reduced >> c & 1)
+      side = &pass.depth;
+    else if ((a[c] != 0) != (b[c] != 0))
+      side = a[c] != 0 ? &pass.rows : &pass.columns;
     /* Steps of k outside, then all rows and all columns, or all columns and all rows. */
     bool back = last && side != last && (side == &pass.depth || both_seen);
     if (!side || back) {
