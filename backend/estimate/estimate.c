@@ -361,6 +361,8 @@ const uint32_t *sambaSectionRates(const SambaSection *section, const SambaMachin
   double *busy = sambaAllocateZeroed(section->unit_count, sizeof *busy);
   double first_slots;
   double cycles = busyCycles(section, machine, busy, &first_slots); /* once the pipeline is full */
+  /* A share of a lane is one of the section's run, which is no shorter than a load. */
+  cycles = fmax(cycles, sambaMachineLoadLatency(machine));
   cycles *= 1 - (double)machine->reserve_links_percent / 100;
   free(busy);
 

@@ -1,7 +1,7 @@
 """A model that is traced and the same model by way of ONNX: one program of the chip, bit for bit.
 U011.
 
-What is compared are the records that the chip executes: the code of all units, rates, placements,
+What is compared are the records that the chip executes: the code of all units, placements,
 calls, their order and what they read and write. Other records differ because they have names
 (weights are layer__weight here and layer.weight there), the trace, and weights, which only the file
 that comes from ONNX has."""
@@ -20,7 +20,7 @@ import samba
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from networks import networks  # noqa: E402
 
-EXECUTED = ["code", "rates", "placements", "calls", "depends", "bindings", "argins"]
+EXECUTED = ["code", "placements", "calls", "depends", "bindings", "argins"]
 ALIKE = (
     "mlp autoencoder vae lenet inception squeeze_excite dueling discriminator nerf experts".split()
 )
