@@ -113,14 +113,21 @@ static bool endsAt(const SambaHop *hop, const SambaUnit *unit) {
          hop->x == unit->x && hop->y == unit->y;
 }
 
-/* Latency of each destination; returns the fewest switches on a way. Of several destinations at one
- * unit the i-th gets the i-th hop that ends there. */
-static uint32_t setLatencies(SambaEngine *engine, const SambaStream *stream,
-                             SambaStreamState *state) {
+/* What the way to a destination holds. In a multicast the others may be ahead of it by as much. */
+static uint64_t capacityOf(const SambaEngine *engine, const SambaStream *stream,
+                           const SambaActor *producer, uint32_t switches) {
+  /* Control tokens are counted, not stored. */
+  if (stream->kind == SAMBA_STREAM_CONTROL)
+    return mostControlTokens;
+  return (uint64_t)engine->machine->fifo_depth * (switches + 1) + producer->latency;
+}
+
+/* Latency and capacity of each destination. Of several destinations at one unit the i-th gets the
+ * i-th hop that ends there. */
+static void setRoutes(SambaEngine *engine, const SambaStream *stream, SambaStreamState *state) {
   const SambaMachine *machine = engine->machine;
   uint64_t *cycles = sambaAllocateZeroed(stream->hop_count, sizeof *cycles);
   uint32_t *switches = sambaAllocateZeroed(stream->hop_count, sizeof *switches);
-  uint32_t fewest = UINT32_MAX;
   bool *used = sambaAllocateZeroed(stream->hop_count, sizeof *used);
 
   measureHops(machine, stream, cycles, switches);
@@ -136,28 +143,27 @@ static uint32_t setLatencies(SambaEngine *engine, const SambaStream *stream,
       cursor->latency = cycles[h];
       count = switches[h];
     }
-    fewest = count < fewest ? count : fewest;
+    cursor->capacity = capacityOf(engine, stream, &engine->actors[state->producer], count);
   }
 
   free(cycles);
   free(switches);
   free(used);
-  return fewest == UINT32_MAX ? 1 : fewest;
 }
 
-static void setCapacity(SambaEngine *engine, const SambaStream *stream, SambaStreamState *state,
-                        uint32_t switches) {
-  const SambaMachine *machine = engine->machine;
-  const SambaActor *producer = &engine->actors[state->producer];
-  state->capacity = (uint64_t)machine->fifo_depth * (switches + 1) + producer->latency;
-  /* Control tokens are counted, not stored. */
-  if (stream->kind == SAMBA_STREAM_CONTROL)
-    state->capacity = mostControlTokens;
-  if (producer->kind == SAMBA_ACTOR_LOAD) {
-    producer->memory->capacity +=
-        state->capacity + (producer->memory->capacity ? 0 : (uint64_t)machine->ag_bursts);
-    state->capacity += (uint64_t)machine->ag_bursts;
+/* A LOAD buffers bursts besides; what it has asked for is held until all destinations take it. */
+static void addBursts(SambaEngine *engine, SambaStreamState *state) {
+  SambaMemoryState *memory = engine->actors[state->producer].memory;
+  uint64_t bursts = (uint64_t)engine->machine->ag_bursts;
+  uint64_t least = state->cursor_count ? UINT64_MAX : 0;
+
+  for (uint32_t c = 0; c < state->cursor_count; ++c) {
+    SambaCursor *cursor = &engine->cursors[state->cursor_first + c];
+    least = cursor->capacity < least ? cursor->capacity : least;
+    cursor->capacity += bursts;
   }
+
+  memory->capacity += least + (memory->capacity ? 0 : bursts);
 }
 
 /* Finds the lanes that at least two streams use; only there can a stream be slower than
@@ -202,8 +208,9 @@ void sambaLinksBuild(SambaEngine *engine) {
   SAMBA_ARRAY(LaneUse) uses = {0};
   for (uint32_t s = 0; s < section->stream_count; ++s) {
     const SambaStream *stream = &section->streams[s];
-    setCapacity(engine, stream, &engine->streams[s],
-                setLatencies(engine, stream, &engine->streams[s]));
+    setRoutes(engine, stream, &engine->streams[s]);
+    if (engine->actors[engine->streams[s].producer].kind == SAMBA_ACTOR_LOAD)
+      addBursts(engine, &engine->streams[s]);
     bool books = stream->kind != SAMBA_STREAM_CONTROL && !engine->instant_memory;
     for (uint32_t h = 0; books && h < stream->hop_count; ++h) {
       const SambaHop *hop = &stream->hops[h];

@@ -403,11 +403,9 @@ static bool endIssue(SambaEngine *engine, uint32_t actor_index) {
 /* The control tokens that a STORE makes are counted somewhere, up to a bound. */
 static bool countersHaveRoom(const SambaEngine *engine, const SambaActor *actor) {
   for (uint32_t o = 0; o < actor->output_count; ++o)
-    for (uint32_t s = 0; s < actor->outputs[o].stream_count; ++s) {
-      const SambaStreamState *stream = &engine->streams[actor->outputs[o].streams[s]];
-      if (stream->untaken >= stream->capacity)
+    for (uint32_t s = 0; s < actor->outputs[o].stream_count; ++s)
+      if (sambaStreamRoom(engine, actor->outputs[o].streams[s]) <= 0)
         return false;
-    }
   return true;
 }
 

@@ -2,6 +2,8 @@
  * faults.h. */
 #include "backend/sim/timing/engine/faults.h"
 
+#include "backend/sim/timing/engine/tokens.h"
+
 #include "backend/sim/call/waits.h"
 
 static SambaWaitFor waitsForConsumer(const SambaEngine *engine, uint32_t stream_index,
@@ -43,7 +45,7 @@ static SambaWaitFor waitsFor(const SambaEngine *engine, const SambaActor *actor)
     const SambaActorOutput *output = &actor->outputs[o];
     for (uint32_t s = 0; s < output->stream_count; ++s) {
       const SambaStreamState *stream = &engine->streams[output->streams[s]];
-      if (stream->untaken >= stream->capacity || stream->needs_acceptance ||
+      if (sambaStreamRoom(engine, output->streams[s]) <= 0 || stream->needs_acceptance ||
           (actor->memory && actor->memory->held)) {
         SambaWaitFor wait = waitsForConsumer(engine, output->streams[s], stream->pushed - 1);
         if (wait.waiter != SAMBA_NO_INDEX)

@@ -179,7 +179,7 @@ static void beginToken(SambaEngine *engine, SambaActor *actor, SambaActorOutput 
   actor->end_minimum = sambaTimeMax(actor->end_minimum, sambaStreamBookLanes(engine, index));
 
   bool late = output->first_numerator * 2 > output->first_denominator;
-  if (late && stream->untaken + stream->vectors <= stream->capacity) {
+  if (late && sambaStreamRoom(engine, index) >= (int64_t)stream->vectors) {
     output->token = SAMBA_TOKEN_DEFERRED;
     return;
   }
@@ -250,8 +250,7 @@ static void tryToStart(SambaEngine *engine, uint32_t actor_index) {
     SambaActorOutput *output = &actor->outputs[o];
     if (!makesToken(output))
       continue;
-    const SambaStreamState *stream = &engine->streams[output->streams[output->current]];
-    if (stream->untaken >= stream->capacity) {
+    if (sambaStreamRoom(engine, output->streams[output->current]) <= 0) {
       sambaActorWait(engine, actor, SAMBA_WAIT_OUTPUT);
       return;
     }

@@ -29,16 +29,16 @@ typedef struct SambaSegment {
 typedef struct SambaCursor {
   uint32_t stream, actor;
   uint64_t latency;
-  uint64_t next; /* token it takes next */
-  bool waiting;  /* took token next - 1 and its end is not known yet */
-  uint64_t rest; /* cycles of a firing after the one in which the token's last vector is used */
+  uint64_t capacity; /* vectors that the FIFOs of its route and the producer's pipeline hold */
+  uint64_t next;     /* token it takes next */
+  bool waiting;      /* took token next - 1 and its end is not known yet */
+  uint64_t rest;     /* cycles of a firing after the one in which the token's last vector is used */
 } SambaCursor;
 
 typedef struct SambaStreamState {
   uint64_t vectors;  /* of one token, at least 1 */
   uint64_t cycles;   /* of one token at the rate of a link */
   uint64_t bytes;    /* of one token */
-  uint64_t capacity; /* vectors that the FIFOs and the pipeline of its route hold */
   uint32_t producer; /* actor */
   uint32_t cursor_first, cursor_count;
   uint32_t lane_count;
@@ -46,7 +46,6 @@ typedef struct SambaStreamState {
   SambaSegment *ring;
   uint64_t ring_mask;
   uint64_t base, pushed; /* tokens [base, pushed) are in the ring */
-  uint64_t untaken;      /* vectors of tokens that were pushed and not taken by all */
   bool needs_acceptance; /* the end of token pushed - 1 waits for consumers */
 } SambaStreamState;
 

@@ -28,6 +28,22 @@ static void dropTakenTokens(SambaStreamState *stream) {
   }
 }
 
+/* Vectors that a destination has not taken. */
+static uint64_t untakenBy(const SambaStreamState *stream, const SambaCursor *cursor) {
+  return (stream->pushed - cursor->next) * stream->vectors;
+}
+
+int64_t sambaStreamRoom(const SambaEngine *engine, uint32_t stream_index) {
+  const SambaStreamState *stream = &engine->streams[stream_index];
+  int64_t room = INT64_MAX;
+  for (uint32_t c = 0; c < stream->cursor_count; ++c) {
+    const SambaCursor *cursor = &engine->cursors[stream->cursor_first + c];
+    int64_t left = (int64_t)(cursor->capacity - untakenBy(stream, cursor));
+    room = left < room ? left : room;
+  }
+  return room;
+}
+
 /* A constraint on the running firing of the producer is settled: it ends no earlier than `at`. */
 static void acceptToken(SambaEngine *engine, SambaStreamState *stream, uint64_t at) {
   SambaActor *producer = &engine->actors[stream->producer];
@@ -52,11 +68,22 @@ static void releaseHeldVectors(SambaEngine *engine, uint32_t stream_index, uint6
     oldest->taken = true;
 }
 
+/* The last token is accepted when every destination works on it, or what it has not taken yet fits
+ * on the way to it. */
+static void acceptLastToken(SambaEngine *engine, uint32_t stream_index) {
+  SambaStreamState *stream = &engine->streams[stream_index];
+  if (!stream->needs_acceptance || sambaStreamRoom(engine, stream_index) < 0)
+    return;
+  const SambaSegment *last = segmentAt(stream, stream->pushed - 1);
+  acceptToken(engine, stream, sambaTimeMax(last->accept_at, engine->now));
+}
+
 void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *input,
                     uint64_t duration) {
   SambaActor *actor = &engine->actors[actor_index];
   SambaCursor *cursor = sambaInputCursor(engine, input);
   SambaStreamState *stream = &engine->streams[cursor->stream];
+  uint64_t untaken = untakenBy(stream, cursor);
   uint64_t token = cursor->next++;
   SambaSegment *segment = segmentAt(stream, token);
 
@@ -68,22 +95,22 @@ void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *
     ++actor->pending;
   }
 
-  /* The producer may end once all but what the stream holds has been taken. */
-  uint64_t beyond = stream->vectors > stream->capacity ? stream->vectors - stream->capacity : 0;
-  segment->accept_at =
-      sambaTimeMax(segment->accept_at,
-                   engine->now + (beyond ? sambaTimeScale(duration, beyond, stream->vectors) : 0));
+  /* The producer may end once all but what the way to here holds has been taken: this is in the
+   * midst of this firing when it makes room for the last of what was pushed. */
+  uint64_t beyond =
+      sambaTimeMin(untaken > cursor->capacity ? untaken - cursor->capacity : 0, stream->vectors);
+  SambaSegment *newest = segmentAt(stream, stream->pushed - 1);
+  newest->accept_at = sambaTimeMax(newest->accept_at,
+                                   engine->now + sambaTimeScale(duration, beyond, stream->vectors));
   actor->bytes_in += stream->bytes;
-  if (--segment->consumers == 0) {
-    stream->untaken -= stream->vectors;
+  bool taken_by_all = --segment->consumers == 0;
+  if (taken_by_all)
     releaseHeldVectors(engine, cursor->stream, token);
-    if (stream->needs_acceptance && token + 1 == stream->pushed)
-      acceptToken(engine, stream, segment->accept_at);
-    else if (stream->needs_acceptance && stream->untaken <= stream->capacity)
-      acceptToken(engine, stream, engine->now);
+  acceptLastToken(engine, cursor->stream);
+  if (taken_by_all || untaken >= cursor->capacity)
     sambaEngineQueue(engine, stream->producer);
+  if (taken_by_all)
     dropTakenTokens(stream);
-  }
 
   if (--input->left == 0) {
     input->left = input->block;
@@ -108,8 +135,7 @@ void sambaStreamPush(SambaEngine *engine, uint32_t stream_index, uint64_t first,
       (SambaSegment){.first = first, .last = last_estimate, .consumers = stream->cursor_count};
   if (!stream->cursor_count)
     return;
-  stream->untaken += stream->vectors;
-  stream->needs_acceptance = stream->untaken > stream->capacity;
+  stream->needs_acceptance = sambaStreamRoom(engine, stream_index) < 0;
   for (uint32_t c = 0; c < stream->cursor_count; ++c)
     sambaEngineQueue(engine, engine->cursors[stream->cursor_first + c].actor);
 }

@@ -11,6 +11,10 @@ SambaSegment *sambaInputSegment(SambaEngine *engine, const SambaActorInput *inpu
 /* Takes it, for a firing that lasts `duration`. */
 void sambaInputTake(SambaEngine *engine, uint32_t actor, SambaActorInput *input, uint64_t duration);
 
+/* Vectors that may follow those pushed before the way to some destination is full; below 0 when the
+ * last token does not fit. */
+int64_t sambaStreamRoom(const SambaEngine *engine, uint32_t stream);
+
 /* The stream that gets the next token of an output; ports deal out by blocks in turn. */
 uint32_t sambaOutputNextStream(SambaActorOutput *output);
 void sambaStreamPush(SambaEngine *engine, uint32_t stream, uint64_t first, uint64_t last_estimate);
