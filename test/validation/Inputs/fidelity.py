@@ -13,7 +13,7 @@ from models import Graph, batched, conv, convnet, matmul, mlp, norms  # noqa: E4
 
 MOST_CYCLES = 200000
 FEWEST_SECTIONS = 40
-BAR_AVERAGE, BAR_WORST = 0.012, 0.08
+BAR_AVERAGE, BAR_WORST, BAR_WORST_OF_MODELS = 0.012, 0.08, 0.05
 
 
 def one(build):
@@ -190,7 +190,9 @@ def main():
     for fault in table.faults:
         print(fault)
     assert not table.faults and (only or len(table.rows) >= FEWEST_SECTIONS)
-    assert average <= BAR_AVERAGE and abs(worst[3]) <= BAR_WORST
+    # An average says something of many sections.
+    assert only or average <= BAR_AVERAGE
+    assert abs(worst[3]) <= (BAR_WORST_OF_MODELS if only else BAR_WORST)
     print("the engines agree")
 
 
