@@ -120,10 +120,12 @@ static void indices(void **state) {
        "the addresses with the index added leave 64 bits");
 }
 
-/* The sample's buffer of one port each way, used again in place. */
+/* The sample's buffer of one port each way, read as it is written, and used again in place. */
 static void inPlace(void **state) {
   (void)state;
-#define IN_PLACE(change) (BUFFER.buffer.in_place = true, (change))
+#define IN_PLACE(change)                                                                           \
+  (BUFFER.buffer.in_place = true, BUFFER.outputs[0].access = BUFFER.inputs[0].access,              \
+   BUFFER.outputs[0].token_elements = BUFFER.inputs[0].token_elements, (change))
   CASE(sampleMatmul,
        IN_PLACE((BUFFER.inputs[0].access.guards = LIST(
                      &arena, SambaGuard, {.limit = 1, .strides = LIST(&arena, int64_t, 0, 0, 0)}),
