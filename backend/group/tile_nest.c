@@ -5,6 +5,7 @@
 #include "support/number/integer.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 SambaTileLoop sambaTileNestLoop(const SambaTileNest *nest, uint32_t position) {
@@ -41,17 +42,6 @@ void sambaTileNestSettle(SambaTileNest *nest) {
   }
 }
 
-static int64_t gcd(int64_t a, int64_t b) {
-  if (a == 1)
-    return a;
-  while (b) {
-    int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a < 0 ? -a : a;
-}
-
 /* Loops whose part of a box is left out or put in. */
 typedef struct BoxLoops {
   uint32_t from;    /* the loops at positions before are left out */
@@ -68,7 +58,7 @@ typedef struct BoxSpan {
 static void addSteps(BoxSpan *span, int64_t step, int64_t trips) {
   if (trips == 1)
     return;
-  span->step = gcd(span->step, step);
+  span->step = (int64_t)sambaGreatestDivisor((uint64_t)span->step, (uint64_t)llabs(step));
   span->reach += (step < 0 ? -step : step) * (trips - 1);
   span->low += step < 0 ? step * (trips - 1) : 0;
 }

@@ -9,6 +9,8 @@
 
 #include "backend/section/access.h"
 
+#include "support/number/integer.h"
+
 #include <string.h>
 
 enum {
@@ -78,15 +80,6 @@ struct SambaPortCycles {
 
 /*===-- The pattern of a token ----------------------------------------------------------------===*/
 
-static uint64_t greatestDivisor(uint64_t a, uint64_t b) {
-  while (b) {
-    uint64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 static int64_t *guardStrides(const Pattern *pattern, uint32_t guard) {
   return pattern->guard_strides + (size_t)guard * STEPS;
 }
@@ -126,7 +119,8 @@ static void cutAtVectors(Pattern *pattern) {
   uint64_t inside = 1;
   uint32_t c = pattern->count;
   while (c-- > 0) {
-    uint64_t steps = pattern->vector_elements / greatestDivisor(pattern->vector_elements, inside);
+    uint64_t steps =
+        pattern->vector_elements / sambaGreatestDivisor(pattern->vector_elements, inside);
     if (pattern->trips[c] % steps == 0) {
       if (pattern->trips[c] == steps || pattern->count == STEPS)
         return;
@@ -185,7 +179,7 @@ static Pattern makePattern(const SambaPortPatterns *patterns, const SambaBuffer 
       .vector_cycles = vector_bytes < bytes ? (bytes + vector_bytes - 1) / vector_bytes : 1,
       .guard_count = access->guard_count,
       .guard_strides = guard_strides,
-      .period = (int64_t)(row_bytes / greatestDivisor(row_bytes, bytes))};
+      .period = (int64_t)(row_bytes / sambaGreatestDivisor(row_bytes, bytes))};
   addCounters(&pattern, access);
   cutAtVectors(&pattern);
   return pattern;

@@ -13,6 +13,8 @@
  * not (6 x 4 against 4 x 6), the digits between two cuts that both have are tried together. */
 #include "backend/section/stream_order.h"
 
+#include "support/number/integer.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -265,15 +267,6 @@ static int64_t largestDifference(const Digits *a, const Digits *b, bool *exact) 
 
 /*===-- The block -----------------------------------------------------------------------------===*/
 
-static uint64_t commonDivisor(uint64_t a, uint64_t b) {
-  while (b) {
-    uint64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 /* Both orders step the same outer counters as far as their outermost digits are the same. */
 static uint64_t commonBlock(SambaStreamOrder made, SambaStreamOrder taken) {
   uint64_t block = sambaOrderLength(&made);
@@ -282,7 +275,7 @@ static uint64_t commonBlock(SambaStreamOrder made, SambaStreamOrder taken) {
     SambaAccessStep *a = &made.steps[i], *b = &taken.steps[j];
     if (a->stride * (int64_t)a->trips != b->stride * (int64_t)b->trips || b->stride == 0)
       break;
-    uint64_t common = commonDivisor(a->trips, b->trips);
+    uint64_t common = sambaGreatestDivisor(a->trips, b->trips);
     if (common == 1)
       break;
     block /= common;

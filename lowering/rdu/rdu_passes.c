@@ -111,20 +111,21 @@ static SambaStatus writeRoutes(MlirOperation operation, SambaSection *section) {
   return NULL;
 }
 
-static SambaStatus place(SambaSection *section, const SambaMachine *machine) {
+static SambaStatus runWithRates(SambaSection *section, const SambaMachine *machine,
+                                SambaStatus (*run)(SambaSection *, const SambaMachine *,
+                                                   const uint32_t *rates)) {
   SambaArena arena = {0};
-  SambaStatus status =
-      sambaSectionPlace(section, machine, sambaSectionRates(section, machine, &arena));
+  SambaStatus status = run(section, machine, sambaSectionRates(section, machine, &arena));
   sambaArenaDestroy(&arena);
   return status;
 }
 
+static SambaStatus place(SambaSection *section, const SambaMachine *machine) {
+  return runWithRates(section, machine, sambaSectionPlace);
+}
+
 static SambaStatus route(SambaSection *section, const SambaMachine *machine) {
-  SambaArena arena = {0};
-  SambaStatus status =
-      sambaSectionRoute(section, machine, sambaSectionRates(section, machine, &arena));
-  sambaArenaDestroy(&arena);
-  return status;
+  return runWithRates(section, machine, sambaSectionRoute);
 }
 
 static SambaStatus verifySection(SambaSection *section, const SambaMachine *machine) {

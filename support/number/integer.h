@@ -13,4 +13,14 @@ static inline int64_t sambaClampInteger(int64_t value, int64_t low, int64_t high
   return least > high ? high : least;
 }
 
+/* The greatest number that divides both; that of 0 and b is b. */
+static inline uint64_t sambaGreatestDivisor(uint64_t a, uint64_t b) {
+  while (b) {
+    uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
 #endif

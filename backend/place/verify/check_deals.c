@@ -7,6 +7,7 @@
  * unit then cannot finish, and the second one's turn never comes. Everything is counted in the
  * section's favour. */
 #include "backend/place/verify/place_check.h"
+#include "backend/place/verify/stream_room.h"
 
 #include "backend/section/access.h"
 #include "backend/section/pace.h"
@@ -19,19 +20,6 @@ typedef struct Deals {
   SambaEndpoint from; /* the port that deals */
   uint32_t *turn;     /* of each unit: its place among the takers and 1; 0: it is none of them */
 } Deals;
-
-/* Vectors that a stream and the pipeline of its source hold at most. */
-static uint64_t streamHolds(const Deals *deals, const SambaStream *stream) {
-  const SambaMachine *machine = deals->machine;
-  const SambaUnit *source = &deals->section->units[stream->source.unit];
-  uint64_t switches = stream->hop_count + (machine->network == SAMBA_NETWORK_IDEAL);
-  uint64_t pipeline = (uint64_t)machine->pmu_latency_cycles;
-  if (source->kind == SAMBA_UNIT_COMPUTE)
-    pipeline = (uint64_t)((machine->simd_stages + 1) * machine->simd_stage_cycles);
-  else if (source->kind == SAMBA_UNIT_LOAD)
-    pipeline = (uint64_t)machine->ag_bursts;
-  return (switches + 1) * (uint64_t)machine->fifo_depth + pipeline + 2;
-}
 
 static uint64_t tokenVectors(const Deals *deals, const SambaPort *port) {
   return sambaPaceMultiply(port->token_elements, sambaDTypeBytes(port->dtype)) /
@@ -71,7 +59,8 @@ static SambaStatus checkShared(const Deals *deals, SambaEndpoint own, uint32_t d
    * the share of the other one that reaches this unit. */
   uint64_t vectors = tokenVectors(deals, sourcePort(deals, dealt));
   uint64_t shared_vectors = tokenVectors(deals, sourcePort(deals, shared));
-  uint64_t held = streamHolds(deals, dealt), shared_held = streamHolds(deals, shared);
+  uint64_t held = sambaStreamHoldsAtMost(deals->section, deals->machine, dealt),
+           shared_held = sambaStreamHoldsAtMost(deals->section, deals->machine, shared);
   if (vectors <= held || shared_vectors <= shared_held ||
       sambaPaceMultiply(shared_vectors, vectors - held) <= sambaPaceMultiply(shared_held, vectors))
     return NULL;

@@ -7,6 +7,7 @@
  * ways without splits, merges and reductions are followed, and everything on them is counted in the
  * section's favour. */
 #include "backend/place/verify/place_check.h"
+#include "backend/place/verify/stream_room.h"
 
 #include "backend/section/access.h"
 #include "backend/section/pace.h"
@@ -17,17 +18,6 @@ typedef struct Turns {
   uint32_t buffer;
   uint64_t vectors; /* of a slot */
 } Turns;
-
-/* Vectors that a stream and the pipeline of its source hold at most, one more at each end. */
-static uint64_t streamHolds(const Turns *turns, const SambaStream *stream) {
-  const SambaMachine *machine = turns->machine;
-  const SambaUnit *source = &turns->section->units[stream->source.unit];
-  uint64_t switches = stream->hop_count + (machine->network == SAMBA_NETWORK_IDEAL);
-  uint64_t pipeline = (uint64_t)machine->pmu_latency_cycles;
-  if (source->kind == SAMBA_UNIT_COMPUTE)
-    pipeline = (uint64_t)((machine->simd_stages + 1) * machine->simd_stage_cycles);
-  return (switches + 1) * (uint64_t)machine->fifo_depth + pipeline + 2;
-}
 
 /* The output makes a vector for each one that the input takes. */
 static bool passesOn(const SambaUnit *unit, uint32_t input, uint32_t output) {
@@ -54,7 +44,7 @@ static SambaStatus reportTurns(const Turns *turns, const SambaStream *last, uint
 /* Follows a stream; held: by the way up to its source. steps: units that may still follow. */
 static SambaStatus follow(const Turns *turns, uint32_t index, uint64_t held, uint32_t steps) {
   const SambaStream *stream = &turns->section->streams[index];
-  held = sambaPaceAdd(held, streamHolds(turns, stream));
+  held = sambaPaceAdd(held, sambaStreamHoldsAtMost(turns->section, turns->machine, stream));
   if (held >= turns->vectors || !steps)
     return NULL;
 

@@ -12,6 +12,8 @@
 #include "backend/section/pace.h"
 #include "backend/section/stream_order.h"
 
+#include "support/number/integer.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,15 +172,6 @@ static bool storeFollows(const Side *first, const Side *store, Cone *cone) {
 
 /*===-- Walks that never meet -----------------------------------------------------------------===*/
 
-static uint64_t greatestDivisor(uint64_t a, uint64_t b) {
-  while (b) {
-    uint64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 /* A difference of the two walks' counters, `low` to `high` times `stride`; `least` and `most` of
  * those behind it, all together. */
 typedef struct Term {
@@ -247,7 +240,7 @@ static bool mayMeet(const Side *one, const Side *other) {
   addTerms(&meeting, &second, -1);
   uint64_t common = 0;
   for (uint32_t i = 0; i < meeting.count; ++i)
-    common = greatestDivisor(common, (uint64_t)meeting.terms[i].stride);
+    common = sambaGreatestDivisor(common, (uint64_t)meeting.terms[i].stride);
   if (common && bytes / (__int128)one->element_bytes % common)
     return false;
   for (uint32_t i = meeting.count; i-- > 1;) {
@@ -275,10 +268,10 @@ static uint64_t blockOfSide(const Side *side, uint64_t block) {
   if (access->guard_count || !access->counter_count || access->token_level > inner ||
       access->strides[inner] != 1)
     return 1;
-  block = greatestDivisor(block, access->trips[inner]);
+  block = sambaGreatestDivisor(block, access->trips[inner]);
   for (uint32_t c = 0; c < inner; ++c)
     if (access->trips[c] > 1)
-      block = greatestDivisor(block, (uint64_t)llabs(access->strides[c]));
+      block = sambaGreatestDivisor(block, (uint64_t)llabs(access->strides[c]));
   return block;
 }
 
@@ -292,7 +285,7 @@ static uint64_t blockOf(const Side *one, const Side *other) {
   if (one->element_bytes != other->element_bytes || apart % one->element_bytes)
     return 1;
   uint64_t block = blockOfSide(one, 0);
-  return greatestDivisor(blockOfSide(other, block), apart / one->element_bytes);
+  return sambaGreatestDivisor(blockOfSide(other, block), apart / one->element_bytes);
 }
 
 typedef bool OnCell(void *user, uint64_t cell, uint64_t firing);

@@ -12,6 +12,7 @@
 #include "dialect/samba/table/core/stage_builder.h"
 #include "dialect/samba/table/window/convolution_gradients.h"
 #include "dialect/samba/table/window/convolution_type.h"
+#include "support/number/integer.h"
 
 #include <stdio.h>
 
@@ -64,11 +65,9 @@ typedef struct Phase {
   int64_t first, count, taps, tap, tap_step, shift, x_step;
 } Phase;
 
-static int64_t greatestDivisor(int64_t a, int64_t b) { return b ? greatestDivisor(b, a % b) : a; }
-
 static Phase phaseAt(const SambaWindow *window, uint32_t i, int64_t r) {
   int64_t stride = window->stride[i];
-  int64_t common = greatestDivisor(stride, window->dilation[i]);
+  int64_t common = (int64_t)sambaGreatestDivisor((uint64_t)stride, (uint64_t)window->dilation[i]);
   int64_t rest = (r + window->begin[i]) % stride;
 
   Phase phase = {
