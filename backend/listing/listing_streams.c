@@ -187,8 +187,8 @@ static SambaStatus finishStreams(SambaListingParser *parser, SambaListingPort *l
 /* Elements that a compute port's strides reach, counted from 0. */
 static uint64_t spannedElements(const SambaUnit *unit, const SambaPort *port) {
   int64_t low, high;
-  if (!sambaAffineRange(port->compute.offset, port->compute.strides, unit->compute.trips,
-                        unit->compute.counter_count, &low, &high) ||
+  if (!sambaAffineRange(0, port->compute.strides, unit->compute.trips, unit->compute.counter_count,
+                        &low, &high) ||
       high < 0)
     return 0;
   return (uint64_t)high + 1;

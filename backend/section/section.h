@@ -72,15 +72,14 @@ typedef struct SambaAccess {
 } SambaAccess;
 
 /* How a COMPUTE port's tokens follow the unit's chain. Input: a token is taken when counters
- * [0, level) step and held while [level, token_level) run; element index within the token = offset
- * + sum(strides[c]*counter[c]) over the unit's inner counters (zero for the outer ones; zero also
+ * [0, level) step and held while [level, token_level) run; element index within the token =
+ * sum(strides[c]*counter[c]) over the unit's inner counters (zero for the outer ones; zero also
  * broadcasts). Output: a token is made per step of [0, level); the token's elements are indexed by
  * the strides in the same way (reduced counters have stride 0). */
 typedef struct SambaComputePort {
   uint32_t level;
   uint32_t value;         /* output: the program value that is written */
   const int64_t *strides; /* one per counter of the unit */
-  int64_t offset;         /* normally 0 */
 } SambaComputePort;
 
 /* A counter of a walk: over addresses, or over the places of data. */

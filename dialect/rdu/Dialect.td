@@ -21,8 +21,8 @@ def Rdu_Dialect : Dialect {
     plain. Every port has `streams` (how many operands or results it takes, in turn; default 1) and
     `block` (tokens per turn; default 1). Ports that address memory have the trip counts `slots`
     (slots of a buffer), `loops` (tokens) and `tile` (elements of a token), and `base`, `strides`
-    (one per counter), `guards`, `fill` and `index`. Ports of a compute unit have `level`,
-    `strides` and `offset`.
+    (one per counter), `guards`, `fill` and `index`. Ports of a compute unit have `level`
+    and `strides`.
 
     Every unit may have `lanes`: how many of the machine's SIMD lanes it uses (default: all). A
     vector at its ports has one 4-byte word per lane; a stream is as wide as the narrowest of its

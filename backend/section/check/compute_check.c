@@ -257,9 +257,6 @@ static SambaStatus checkPortStrides(const SambaUnit *unit, const SambaPort *port
       return sambaStatusMake(SAMBA_INVALID,
                              "stride %lld on counter %u, expected 0 on the outer counters",
                              (long long)port->compute.strides[c], c);
-  if (port->compute.offset)
-    return sambaStatusMake(SAMBA_INVALID, "offset is %lld, expected 0: tokens begin at their start",
-                           (long long)port->compute.offset);
   return NULL;
 }
 

@@ -94,8 +94,6 @@ static MlirAttribute portToIr(MlirContext context, const SambaUnit *unit, bool o
     if (port->compute.level != unit->compute.token_level)
       addInteger(&entries, "level", port->compute.level);
     addList(&entries, "strides", unit->compute.counter_count, port->compute.strides);
-    if (port->compute.offset)
-      addInteger(&entries, "offset", port->compute.offset);
   }
 
   return dictionaryOf(&entries);

@@ -191,8 +191,7 @@ static SambaStatus readLanePort(Reader *reader, MlirAttribute dictionary, SambaP
 
   const Key keys[] = {INTEGER("streams", 0, UINT16_MAX, *streams),
                       INTEGER("block", 1, UINT32_MAX, *block), INTEGER("level", 0, 64, level),
-                      LIST("strides", INT64_MIN, INT64_MAX, port->compute.strides, size),
-                      INTEGER("offset", INT64_MIN, INT64_MAX, port->compute.offset)};
+                      LIST("strides", INT64_MIN, INT64_MAX, port->compute.strides, size)};
   SAMBA_RETURN_IF_ERROR(readKeys(reader->arena, dictionary, keys, sizeof keys / sizeof *keys));
   if (size < 0)
     port->compute.strides =

@@ -62,7 +62,6 @@ static void assertSamePort(const SambaUnit *unit, const SambaPort *a, const Samb
   }
 
   assert_int_equal(a->compute.level, b->compute.level);
-  assert_int_equal(a->compute.offset, b->compute.offset);
   assert_int_equal(a->compute.value, b->compute.value);
   assert_memory_equal(a->compute.strides, b->compute.strides,
                       unit->compute.counter_count * sizeof *a->compute.strides);

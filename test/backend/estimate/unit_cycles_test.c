@@ -105,11 +105,11 @@ static void unitLoad(void **state) {
   SambaMachine machine = sn40l();
   double entries = 12 * 16 * 0.006;
   expectNear(sambaMachineLoadCycles(&machine, 1024), 6.144);
-  expectNear(sambaMachinePcuLoadCycles(&machine), 23 * 8 * 0.006 + entries);
+  expectNear(sambaMachinePcuLoadCycles(&machine), 21 * 8 * 0.006 + entries);
 
   SambaMachine ideal = machine;
   ideal.network = SAMBA_NETWORK_IDEAL;
-  expectNear(sambaMachinePcuLoadCycles(&ideal), 23 * 8 * 0.006);
+  expectNear(sambaMachinePcuLoadCycles(&ideal), 21 * 8 * 0.006);
 
   /* A PMU with two ports of 3 counters has 2 x 240 bits of counters and 600 to 800 others. */
   double pmu = sambaMachinePmuLoadCycles(&machine) - entries;

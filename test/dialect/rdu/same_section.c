@@ -86,7 +86,6 @@ static void samePort(const SambaSection *a, const SambaSection *b, const SambaUn
   }
 
   SAME(p->compute.level, q->compute.level);
-  SAME(p->compute.offset, q->compute.offset);
   SAME(p->compute.value, q->compute.value);
   sameNumbers("port strides", unit->compute.counter_count, p->compute.strides, q->compute.strides);
 }

@@ -85,8 +85,7 @@ static void everyField(void **state) {
                       .block = 3,
                       .token_elements = 8,
                       .compute.level = 2,
-                      .compute.strides = laneA,
-                      .compute.offset = 2};
+                      .compute.strides = laneA};
   SambaPort stateIn = {.dtype = SAMBA_DTYPE_BF16,
                        .stream_count = 1,
                        .streams = s4,

@@ -38,7 +38,7 @@ void sambaPcuBuild(SambaPcu *pcu, SambaArena *arena, const SambaNetwork *network
   for (uint32_t p = 0; p < unit->input_count; ++p) {
     SambaPcuInput *input = &pcu->inputs[p];
     input->port = &unit->inputs[p];
-    input->index = input->port->compute.offset;
+    input->index = 0;
     input->period = tripsOf(unit, input->port->compute.level);
     input->follows = followsReduction(pcu, p);
     sambaInputPortBuild(&input->vectors, arena, network, section, index, p);

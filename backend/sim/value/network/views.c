@@ -21,14 +21,14 @@ static bool sameLayout(const SambaBlockLayout *one, const SambaBlockLayout *othe
 
 static bool consumersAccept(const SambaSection *section, const SambaPort *port,
                             const SambaBlockLayout *layout) {
-  int64_t strides[SAMBA_MAX_COUNTERS], offset;
+  int64_t strides[SAMBA_MAX_COUNTERS];
   for (uint32_t s = 0; s < port->stream_count; ++s) {
     const SambaStream *stream = &section->streams[port->streams[s]];
     for (uint32_t d = 0; d < stream->destination_count; ++d) {
       const SambaUnit *consumer = &section->units[stream->destinations[d].unit];
       if (consumer->kind != SAMBA_UNIT_COMPUTE ||
           !sambaBlockLayoutCompose(consumer, &consumer->inputs[stream->destinations[d].port],
-                                   layout, strides, &offset))
+                                   layout, strides))
         return false;
     }
   }

@@ -2,36 +2,28 @@
 #include "backend/sim/value/stream/block_layout.h"
 
 bool sambaBlockLayoutCompose(const SambaUnit *unit, const SambaPort *port,
-                             const SambaBlockLayout *layout, int64_t *out_strides,
-                             int64_t *out_offset) {
+                             const SambaBlockLayout *layout, int64_t *out_strides) {
   for (uint32_t c = 0; c < unit->compute.counter_count; ++c)
     out_strides[c] = layout->rank ? 0 : port->compute.strides[c];
-  *out_offset = layout->rank ? 0 : port->compute.offset;
   int64_t place = 1;
-  int64_t rest = port->compute.offset;
 
-  /* From the innermost dimension outwards: the offset's digit, and the counters that walk this
-   * dimension. */
+  /* From the innermost dimension outwards: the counters that walk this dimension. */
   for (uint32_t d = layout->rank; d-- > 0;) {
     const int64_t trip = (int64_t)layout->trips[d];
     const int64_t next = place * trip;
-    int64_t low = rest % trip;
-    int64_t high = low;
-    *out_offset += low * layout->strides[d];
-    rest /= trip;
+    int64_t high = 0;
     for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c) {
       const int64_t stride = port->compute.strides[c];
       const int64_t steps = (int64_t)unit->compute.trips[c] - 1;
-      int64_t size = stride < 0 ? -stride : stride;
-      if (stride == 0 || steps == 0 || size < place || (d > 0 && size >= next))
+      if (stride == 0 || steps == 0 || stride < place || (d > 0 && stride >= next))
         continue;
-      if (size % place)
+      if (stride % place)
         return false;
       const int64_t q = stride / place;
       out_strides[c] = q * layout->strides[d];
-      *(q > 0 ? &high : &low) += q * steps;
+      high += q * steps;
     }
-    if (low < 0 || high >= trip)
+    if (high >= trip)
       return false;
     place = next;
   }

@@ -11,11 +11,9 @@ typedef struct SambaBlockLayout {
   int64_t *strides; /* in elements */
 } SambaBlockLayout;
 
-/* The stride in a block of every inner counter of a compute input whose tokens lie like this, and
- * the offset of the first element; false when a counter walks over the end of a dimension.
- * out_strides has counter_count entries. */
+/* The stride in a block of every inner counter of a compute input whose tokens lie like this;
+ * false when a counter walks over the end of a dimension. out_strides has counter_count entries. */
 bool sambaBlockLayoutCompose(const SambaUnit *unit, const SambaPort *port,
-                             const SambaBlockLayout *layout, int64_t *out_strides,
-                             int64_t *out_offset);
+                             const SambaBlockLayout *layout, int64_t *out_strides);
 
 #endif

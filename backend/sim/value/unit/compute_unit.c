@@ -13,12 +13,10 @@
 #include <string.h>
 
 typedef struct ComputeState {
-  SambaToken *held;       /* per input */
-  SambaBlock **outputs;   /* of this firing */
-  int64_t *input_offsets; /* in elements, beyond the token's own */
-  int64_t *output_offsets;
-  bool *after;   /* per output: made when the reductions are complete */
-  bool *depends; /* per program value */
+  SambaToken *held;     /* per input */
+  SambaBlock **outputs; /* of this firing */
+  bool *after;          /* per output: made when the reductions are complete */
+  bool *depends;        /* per program value */
   SambaKernelSpec spec;
   SambaKernelLayout layout;
   SambaKernelFunction function; /* NULL: the systolic walk writes the output itself */
@@ -55,14 +53,11 @@ static int64_t **portStrides(SambaSectionRun *run, SambaUnitRun *unit, ComputeSt
   for (uint32_t i = 0; i < rows; ++i)
     strides[i] = SAMBA_ARENA_ARRAY(arena, int64_t, config->compute.counter_count);
   for (uint32_t i = 0; i < config->input_count; ++i) /* section_run.c has checked it */
-    (void)sambaBlockLayoutCompose(config, &config->inputs[i], &unit->inputs[i].layout, strides[i],
-                                  &state->input_offsets[i]);
+    (void)sambaBlockLayoutCompose(config, &config->inputs[i], &unit->inputs[i].layout, strides[i]);
 
-  for (uint32_t i = 0; i < config->output_count; ++i) {
+  for (uint32_t i = 0; i < config->output_count; ++i)
     memcpy(strides[config->input_count + i], config->outputs[i].compute.strides,
            config->compute.counter_count * sizeof(int64_t));
-    state->output_offsets[i] = config->outputs[i].compute.offset;
-  }
 
   uint32_t at = config->input_count + config->output_count;
   for (uint32_t i = 0; i < config->compute.program.op_count; ++i)
@@ -79,8 +74,7 @@ static int64_t **portStrides(SambaSectionRun *run, SambaUnitRun *unit, ComputeSt
 /* The output that the accumulators are: the mac's value as f32 or i32. */
 static int32_t findDirect(const SambaUnit *config, const ComputeState *state) {
   uint32_t value = config->input_count + state->mac;
-  if (config->output_count != 1 || config->outputs[0].compute.value != value ||
-      config->outputs[0].compute.offset != 0)
+  if (config->output_count != 1 || config->outputs[0].compute.value != value)
     return -1;
   if (config->outputs[0].dtype != SAMBA_DTYPE_F32 && config->outputs[0].dtype != SAMBA_DTYPE_I32)
     return -1;
@@ -243,8 +237,6 @@ static ComputeState *makeState(SambaArena *arena, SambaUnitRun *unit) {
   ComputeState *state = SAMBA_ARENA_NEW(arena, ComputeState);
   state->held = SAMBA_ARENA_ARRAY(arena, SambaToken, config->input_count);
   state->outputs = SAMBA_ARENA_ARRAY(arena, SambaBlock *, config->output_count);
-  state->input_offsets = SAMBA_ARENA_ARRAY(arena, int64_t, config->input_count);
-  state->output_offsets = SAMBA_ARENA_ARRAY(arena, int64_t, config->output_count);
   state->after = SAMBA_ARENA_ARRAY(arena, bool, config->output_count);
   state->depends =
       SAMBA_ARENA_ARRAY(arena, bool, config->input_count + config->compute.program.op_count);
@@ -372,9 +364,7 @@ static bool isReady(const SambaUnitRun *unit, const ComputeState *state, bool la
 /* Fills the accumulators with the token of an input. */
 static void startSums(ComputeState *state, uint32_t input) {
   const SambaToken *token = &state->held[input];
-  sambaSumsMove(state->starting,
-                (const uint32_t *)(const void *)token->block->data + token->offset +
-                    state->input_offsets[input],
+  sambaSumsMove(state->starting, (const uint32_t *)(const void *)token->block->data + token->offset,
                 (uint32_t *)(void *)state->making->data);
 }
 
@@ -382,10 +372,8 @@ static void runSystolic(SambaSectionRun *run, SambaUnitRun *unit, ComputeState *
   const SambaLaneOp *mac = &unit->unit->compute.program.ops[state->mac];
   SambaPool *pool = run->context.pool;
   SambaToken operands[2];
-  for (int o = 0; o < 2; ++o) {
+  for (int o = 0; o < 2; ++o)
     operands[o] = state->held[mac->operands[o]];
-    operands[o].offset += state->input_offsets[mac->operands[o]];
-  }
   if (!state->making)
     state->making = sambaBlockCreate(pool, sambaSystolicPoints(state->systolic) *
                                                state->systolic->element_bytes);
@@ -401,18 +389,13 @@ static void runKernel(const SambaUnitRun *unit, ComputeState *state, SambaBlock 
   const SambaUnit *config = unit->unit;
   int64_t *arguments = state->arguments;
 
-  for (uint32_t i = 0; i < config->input_count; ++i) {
-    int64_t offset = state->held[i].offset + state->input_offsets[i];
-    arguments[i] = (int64_t)(intptr_t)(state->held[i].block->data +
-                                       offset * sambaStorageBytes(unit->inputs[i].storage));
-  }
+  for (uint32_t i = 0; i < config->input_count; ++i)
+    arguments[i] =
+        (int64_t)(intptr_t)(state->held[i].block->data +
+                            state->held[i].offset * sambaStorageBytes(unit->inputs[i].storage));
 
   for (uint32_t i = 0; i < config->output_count; ++i)
-    arguments[config->input_count + i] =
-        outputs[i] ? (int64_t)(intptr_t)(outputs[i]->data +
-                                         state->output_offsets[i] *
-                                             sambaStorageBytes(unit->outputs[i].storage))
-                   : 0;
+    arguments[config->input_count + i] = outputs[i] ? (int64_t)(intptr_t)outputs[i]->data : 0;
 
   for (uint32_t i = 0; i < state->spec.counter_count; ++i) {
     uint32_t counter = state->counter_ops[i];

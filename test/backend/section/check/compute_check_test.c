@@ -135,8 +135,6 @@ static void ports(void **state) {
        "input 0: level is 6, expected at most token_level, which is 5");
   CASE(sampleMatmul, C.inputs[0].compute.strides = SET(0, 0, 1, 0, 0, 16, 1, 0),
        "input 0: stride 1 on counter 2, expected 0 on the outer counters");
-  CASE(sampleMatmul, C.inputs[0].compute.offset = 1,
-       "input 0: offset is 1, expected 0: tokens begin at their start");
   CASE(sampleMatmul, C.outputs[0].compute.value = 4,
        "output 0: value 4 does not exist, the program has 4 values");
   CASE(sampleMatmul, C.outputs[0].dtype = T(I32),

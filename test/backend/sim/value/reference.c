@@ -257,7 +257,7 @@ static void stepProgram(Reference *reference, Unit *unit, const uint32_t *counte
     lanes = u->lanes ? (int)u->lanes : reference->lanes;
 
   for (uint32_t i = 0; i < u->input_count; ++i) {
-    int64_t at = u->inputs[i].compute.offset;
+    int64_t at = 0;
     for (uint32_t c = u->compute.token_level; c < u->compute.counter_count; ++c)
       at += u->inputs[i].compute.strides[c] * counters[c];
     values[i] = unit->held[i].values[at];
@@ -299,7 +299,7 @@ static void stepProgram(Reference *reference, Unit *unit, const uint32_t *counte
   for (uint32_t i = 0; i < u->output_count; ++i) {
     if (depends[u->outputs[i].compute.value] && !last)
       continue;
-    int64_t at = u->outputs[i].compute.offset;
+    int64_t at = 0;
     for (uint32_t c = u->compute.token_level; c < u->compute.counter_count; ++c)
       at += u->outputs[i].compute.strides[c] * counters[c];
     ReferenceValue v = values[u->outputs[i].compute.value];
