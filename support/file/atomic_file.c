@@ -247,6 +247,14 @@ SambaStatus sambaWriteFile(const char *path, const void *data, size_t size) {
   return sambaAtomicFileCommit(&file);
 }
 
+SambaStatus sambaWriteOutput(const char *path, const void *data, size_t size) {
+  if (path && strcmp(path, "-") != 0)
+    return sambaWriteFile(path, data, size);
+  if (fwrite(data, 1, size, stdout) != size || fflush(stdout))
+    return sambaStatusMake(SAMBA_IO, "standard output: cannot write");
+  return NULL;
+}
+
 /* Is it one file? One that does not exist yet is known by its folder and name. */
 static bool isSameFile(const char *a, const char *b) {
   struct stat one, two;

@@ -35,6 +35,8 @@ SambaStatus sambaAtomicFileTake(SambaAtomicFile *file, void **out_data, size_t *
 void sambaAtomicFileDiscard(SambaAtomicFile *file);
 /* Creates, writes and commits a file in one call. */
 SambaStatus sambaWriteFile(const char *path, const void *data, size_t size);
+/* The same, or to standard output when the path is "-" or NULL. */
+SambaStatus sambaWriteOutput(const char *path, const void *data, size_t size);
 
 /* Checks the files of a command before it does anything. No output may be the same file as an input
  * or as another output, through whatever names and links: that slip would destroy one of them. A

@@ -62,10 +62,8 @@ static SambaStatus printMachine(const Options *options) {
 
   if (!status)
     sambaMachinePrint(&machine, &text);
-  if (!status && options->output && strcmp(options->output, "-") != 0)
-    status = sambaWriteFile(options->output, text.data, text.size);
-  else if (!status && (fwrite(text.data, 1, text.size, stdout) != text.size || fflush(stdout)))
-    status = sambaStatusMake(SAMBA_IO, "standard output: cannot write");
+  if (!status)
+    status = sambaWriteOutput(options->output, text.data, text.size);
   sambaTextFree(&text);
   mlirContextDestroy(context);
   return status;

@@ -65,7 +65,6 @@ static MlirWalkResult forgetLayers(MlirOperation operation, void *user_data) {
 
 /* The module as text; names: arguments are called by their names. */
 static SambaStatus printModule(MlirModule module, const Options *request, bool names) {
-  SambaStatus status = NULL;
   SambaText text = {0};
   MlirOpPrintingFlags flags = mlirOpPrintingFlagsCreate();
   if (request->locations)
@@ -77,10 +76,7 @@ static SambaStatus printModule(MlirModule module, const Options *request, bool n
   mlirOperationPrintWithFlags(mlirModuleGetOperation(module), flags, sambaTextSink, &text);
   sambaTextAppendC(&text, "\n");
   mlirOpPrintingFlagsDestroy(flags);
-  if (request->output)
-    status = sambaWriteFile(request->output, text.data, text.size);
-  else if (fwrite(text.data, 1, text.size, stdout) != text.size || fflush(stdout))
-    status = sambaStatusMake(SAMBA_IO, "standard output: cannot write");
+  SambaStatus status = sambaWriteOutput(request->output, text.data, text.size);
   sambaTextFree(&text);
   return status;
 }

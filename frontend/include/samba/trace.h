@@ -136,6 +136,11 @@ SAMBA_EXPORT void sambaTraceOutput(SambaTrace *trace, const char *name, SambaTra
 SAMBA_EXPORT void sambaTraceResult(SambaTrace *trace, SambaStringRef name, const char *kind,
                                    SambaStringRef region, SambaTraceValue *tensor);
 
+/* Ends the trace, which takes nothing more, and writes it as a module of MLIR, which samba-compile
+ * takes as a model. path: a file, or "-" for standard output. Files of weights are named as they
+ * were given; who reads the module looks for them from its folder on. */
+SAMBA_EXPORT SambaStatus sambaTraceWrite(SambaTrace *trace, const char *path);
+
 /* What was traced so far, as text. Borrowed until the trace changes. */
 SAMBA_EXPORT const SambaTraceRecord *sambaTraceGetRecord(SambaTrace *trace);
 

@@ -330,12 +330,43 @@ static void g003Branches(void **state) {
   }
 }
 
+/* The file has what the trace has, with layers as locations, and is there as a whole or not. */
+static void testWritesFile(void **state) {
+  (void)state;
+  const char *path = "trace_test_written.mlir";
+  SambaTrace *trace = sambaTraceCreateInContext(context, "forward");
+  sambaTraceSetLayer(trace, sambaStringRef("encoder.relu"), NULL, 0);
+  sambaTraceOutput(trace, "y", sambaRelu(input(trace)));
+  assert_null(sambaTraceWrite(trace, path));
+  SambaStatus again = sambaTraceWrite(trace, path);
+  assert_string_equal(sambaStatusGetMessage(again), "graph forward is finished already");
+  sambaStatusFree(again);
+  sambaTraceDestroy(trace);
+
+  char text[4096];
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  text[fread(text, 1, sizeof text - 1, file)] = 0;
+  fclose(file);
+  assert_non_null(strstr(text, "samba.relu %arg0 : tensor<2x3xf32> loc("));
+  assert_non_null(strstr(text, "loc(\"encoder.relu\")"));
+  assert_int_equal(remove(path), 0);
+
+  trace = sambaTraceCreateInContext(context, "empty");
+  SambaStatus status = sambaTraceWrite(trace, path);
+  assert_string_equal(sambaStatusGetMessage(status), "graph empty has no results");
+  sambaStatusFree(status);
+  sambaTraceDestroy(trace);
+  assert_null(fopen(path, "r"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testGraph),      cmocka_unit_test(testNames),
       cmocka_unit_test(testPromotion),  cmocka_unit_test(testViews),
       cmocka_unit_test(testReductions), cmocka_unit_test(testRandom),
       cmocka_unit_test(testFailures),   cmocka_unit_test(testFinish),
-      cmocka_unit_test(testRecord),     cmocka_unit_test(g003Branches)};
+      cmocka_unit_test(testRecord),     cmocka_unit_test(testWritesFile),
+      cmocka_unit_test(g003Branches)};
   return cmocka_run_group_tests(tests, setUp, tearDown);
 }
