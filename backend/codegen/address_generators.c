@@ -84,7 +84,7 @@ static void addOperand(SambaCodegen *codegen, SambaGroupPlan *plan, uint32_t i, 
   if (map->index_operand !=
       SAMBA_NO_INDEX) { /* one load per replica and, when the indices are in memory, one for them */
     plan->loads[i] = 1;
-    *total += (int64_t)codegen->replicas *
+    *total += (int64_t)sambaTileNestReplicas(nest) *
               (1 + !codegen->tensors[group->operands[map->index_operand].map.tensor].buffered);
     return;
   }
@@ -137,18 +137,15 @@ static void collect(SambaCodegen *codegen, AgUses *uses, int64_t *total) {
     double bytes = sambaDTypeBytes(codegen->graph->tensors[t].dtype);
     for (uint32_t axis = 0; axis < codegen->graph->tensors[t].rank; ++axis)
       bytes *= (double)codegen->graph->tensors[t].dims[axis];
-    const SambaTileNest *nest = &codegen->plans[0].nest;
-    uint32_t mask = nest->pipeline_dim != SAMBA_NO_INDEX && codegen->replicas > 1
-                        ? 1u << nest->pipeline_dim
-                        : 0;
+    const SambaTileNest *nest = &codegen->plans[codegen->pipeline_group].nest;
     AgUse use = {.ranges = &tensor->loads,
                  .tensor = t,
                  .nest = nest,
-                 .mask = mask,
-                 .sources = codegen->replicas,
-                 .most_ranges = codegen->replicas};
+                 .mask = sambaReplicaMask(nest, tensor->slices.count),
+                 .sources = tensor->replicas,
+                 .most_ranges = tensor->replicas};
     use.most_ways = 1;
-    use.first_bytes = bytes / (double)sambaPipelineTrips(codegen);
+    use.first_bytes = bytes / (double)sambaSlicesOf(codegen, t);
     use.bytes = bytes;
     sambaArrayAppend(uses, use);
   }

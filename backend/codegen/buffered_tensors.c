@@ -16,13 +16,13 @@ SambaStatus sambaCodegenAddBuffers(SambaCodegen *codegen, uint32_t tensor, const
   for (uint32_t axis = 0; axis < codegen->graph->tensors[tensor].rank; ++axis)
     elements *= (uint64_t)sizes[axis];
   plan->first_buffer = (uint32_t)codegen->assembly.units.size;
-  for (uint32_t replica = 0; replica < codegen->replicas; ++replica)
+  for (uint32_t replica = 0; replica < plan->replicas; ++replica)
     for (uint32_t first = 0; first < plan->readers.size; first += ports) {
       uint32_t count = (uint32_t)plan->readers.size - first < ports
                            ? (uint32_t)plan->readers.size - first
                            : ports;
       uint32_t depth = 1;
-      for (uint32_t i = first; i < first + count && sambaPipelineTrips(codegen) > 1; ++i) {
+      for (uint32_t i = first; i < first + count && sambaSlicesOf(codegen, tensor) > 1; ++i) {
         uint32_t own =
             codegen->plans[plan->readers.data[i].group].nest.depth[plan->readers.data[i].operand];
         depth = own > depth ? own : depth;
@@ -39,6 +39,44 @@ SambaStatus sambaCodegenAddBuffers(SambaCodegen *codegen, uint32_t tensor, const
   return NULL;
 }
 
+/* The map that reads a sliced tensor slice by slice in the dimensions of the pipeline. */
+static SambaStageOperand sliceMap(const SambaTileNest *nest, uint32_t tensor,
+                                  const SambaSlices *slices) {
+  SambaStageOperand map = {.tensor = tensor, .index_operand = SAMBA_NO_INDEX};
+  for (uint32_t i = 0; i < slices->count; ++i)
+    map.axes[slices->axis[i]].coefficients[nest->dim_at[i]] = 1;
+  return map;
+}
+
+/* One load of a shared argument, for the replicas of a range in turn. */
+static void loadShared(SambaCodegen *codegen, uint32_t tensor, const SambaCopyRange *range,
+                       const SambaTileBox *slice, const char *name, const char *layer) {
+  const SambaTensorPlan *plan = &codegen->tensors[tensor];
+  const SambaTileNest *nest = &codegen->plans[codegen->pipeline_group].nest;
+  SambaStageOperand map = sliceMap(nest, tensor, &plan->slices);
+  SambaWalk walk;
+
+  sambaWalkStart(&walk, nest, &map, range);
+  sambaWalkLoops(&walk, nest, &map, 0, plan->slices.count);
+  sambaWalkCopies(&walk, nest, &map, range);
+  walk.token_level = walk.count;
+  sambaWalkBox(&walk, slice);
+  /* Tiles that reach past the extent are masked by the tensor's own dims. */
+  uint32_t load = sambaCodegenAddLoad(codegen, tensor, name, layer, 0, &walk, 0);
+
+  SambaEndpoint *buffers = SAMBA_ARENA_ARRAY(&codegen->scratch, SambaEndpoint, plan->buffers);
+  uint32_t copy[SAMBA_MAX_STAGE_DIMS];
+  memcpy(copy, range->first, sizeof copy);
+  do {
+    uint32_t replica = 0;
+    for (uint32_t i = 0; i < plan->slices.count; ++i)
+      replica = replica * nest->unroll[nest->dim_at[i]] + copy[nest->dim_at[i]];
+    for (uint32_t b = 0; b < plan->buffers; ++b)
+      buffers[b] = (SambaEndpoint){plan->first_buffer + replica * plan->buffers + b, 0};
+    sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){load, 0}, buffers, plan->buffers);
+  } while (sambaCopyNext(nest, range, copy));
+}
+
 SambaStatus sambaCodegenSharedArgument(SambaCodegen *codegen, uint32_t tensor) {
   const SambaStageTensor *type = &codegen->graph->tensors[tensor];
   SambaTensorPlan *plan = &codegen->tensors[tensor];
@@ -48,7 +86,7 @@ SambaStatus sambaCodegenSharedArgument(SambaCodegen *codegen, uint32_t tensor) {
 
   SAMBA_RETURN_IF_ERROR(sambaCodegenAddBuffers(codegen, tensor, prefix, layer, 1));
   int64_t sizes[SAMBA_MAX_RANK];
-  int64_t trips = sambaPipelineTrips(codegen);
+  const SambaTileNest *nest = &codegen->plans[codegen->pipeline_group].nest;
   sambaSliceSizes(codegen, tensor, sizes);
   SambaTokenLayout layout = sambaLayoutRowMajor(type->rank, sizes);
   SambaTileBox slice = {.rank = type->rank};
@@ -56,46 +94,23 @@ SambaStatus sambaCodegenSharedArgument(SambaCodegen *codegen, uint32_t tensor) {
     slice.size[axis] = sizes[axis], slice.step[axis] = 1;
   SambaWalk write;
   memset(&write, 0, sizeof write);
-  if (trips > 1)
-    write.steps[write.count++].trips = (uint32_t)trips;
+  for (uint32_t i = 0; i < plan->slices.count; ++i)
+    if (nest->trips[nest->dim_at[i]] > 1)
+      write.steps[write.count++].trips = (uint32_t)nest->trips[nest->dim_at[i]];
   write.slot_level = write.token_level = write.count;
   sambaWalkBox(&write, &slice);
-  for (uint32_t b = 0; b < codegen->replicas * plan->buffers; ++b)
+  for (uint32_t b = 0; b < plan->replicas * plan->buffers; ++b)
     sambaSetPort(codegen->arena,
                  &sambaAssemblyUnit(&codegen->assembly, plan->first_buffer + b)->inputs[0], &write,
                  type->dtype, sambaWalkAccess(&write, &layout, NULL, 0, codegen->arena));
 
-  /* Each load serves a run of replicas in turn. */
-  uint32_t run = (codegen->replicas + plan->loads - 1) / plan->loads;
-  for (uint32_t first = 0, number = 0; first < codegen->replicas; first += run, ++number) {
-    uint32_t count = codegen->replicas - first < run ? codegen->replicas - first : run;
-    SambaWalk walk = write;
-    walk.count = walk.slot_level;
-
-    /* Without a pipeline there is one slice and one replica: nothing steps. */
-    uint32_t axis = plan->pipeline_axis != SAMBA_NO_INDEX ? plan->pipeline_axis : 0;
-    int64_t tile = plan->pipeline_axis != SAMBA_NO_INDEX ? sizes[axis] : 0;
-    if (walk.count)
-      walk.steps[0].axis[axis] = tile;
-    if (count > 1) {
-      walk.steps[walk.count] = (SambaWalkStep){.trips = count};
-      walk.steps[walk.count++].axis[axis] = trips * tile;
-    }
-
-    walk.axis_start[axis] = first * trips * tile;
-    walk.slot_level = 0;
-    walk.token_level = walk.count;
-    sambaWalkBox(&walk, &slice);
-    uint32_t load = sambaCodegenAddLoad(
-        codegen, tensor, sambaArenaFormat(codegen->arena, "%s.load%u", prefix, number), layer, 0,
-        &walk, 0);
-    for (uint32_t r = first; r < first + count; ++r) {
-      SambaEndpoint *buffers = SAMBA_ARENA_ARRAY(&codegen->scratch, SambaEndpoint, plan->buffers);
-      for (uint32_t b = 0; b < plan->buffers; ++b)
-        buffers[b] = (SambaEndpoint){plan->first_buffer + r * plan->buffers + b, 0};
-      sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){load, 0}, buffers, plan->buffers);
-    }
-  }
+  /* Each load serves a range of replicas in turn. */
+  uint32_t mask = sambaReplicaMask(nest, plan->slices.count);
+  SambaCopyRange *ranges = SAMBA_ARENA_ARRAY(&codegen->scratch, SambaCopyRange, plan->loads);
+  uint32_t count = sambaCutCopies(nest, mask, plan->loads, ranges);
+  for (uint32_t r = 0; r < count; ++r)
+    loadShared(codegen, tensor, &ranges[r], &slice,
+               sambaArenaFormat(codegen->arena, "%s.load%u", prefix, r), layer);
 
   return NULL;
 }
@@ -117,8 +132,7 @@ void sambaSetBufferRead(SambaCodegen *codegen, uint32_t tensor, SambaEndpoint at
   sambaMemoryBounds(codegen, tensor, &bounds);
   int64_t sizes[SAMBA_MAX_RANK];
   sambaSliceSizes(codegen, tensor, sizes);
-  if (codegen->tensors[tensor].pipeline_axis != SAMBA_NO_INDEX)
-    bounds.axis[codegen->tensors[tensor].pipeline_axis] = 0;
+  sambaClearSliced(&codegen->tensors[tensor].slices, bounds.axis);
   SambaTokenLayout layout = sambaLayoutRowMajor(codegen->graph->tensors[tensor].rank, sizes);
   SambaUnit *unit = sambaAssemblyUnit(&codegen->assembly, at.unit);
   SambaPort *port = &unit->outputs[at.port];
@@ -129,13 +143,13 @@ void sambaSetBufferRead(SambaCodegen *codegen, uint32_t tensor, SambaEndpoint at
 uint32_t sambaStartSlices(const SambaCodegen *codegen, const SambaTileNest *nest,
                           const SambaStageOperand *map, const SambaCopyRange *range,
                           SambaWalk *walk) {
+  const SambaSlices *slices = &codegen->tensors[map->tensor].slices;
   sambaWalkStart(walk, nest, map, range);
-  if (nest->pipeline_dim == SAMBA_NO_INDEX)
-    return 0;
-  sambaWalkLoops(walk, nest, map, 0, 1);
+  sambaWalkLoops(walk, nest, map, 0, slices->count);
   sambaWalkClearAddresses(walk, walk->count);
   walk->slot_level = walk->count;
-  walk->dim_start[nest->pipeline_dim] = 0;
-  walk->axis_start[codegen->tensors[map->tensor].pipeline_axis] = 0;
-  return 1;
+  for (uint32_t i = 0; i < slices->count; ++i)
+    walk->dim_start[nest->dim_at[i]] = 0;
+  sambaClearSliced(slices, walk->axis_start);
+  return slices->count;
 }

@@ -6,7 +6,6 @@
 #include "backend/codegen/banking.h"
 #include "backend/codegen/codegen_internal.h"
 #include "backend/estimate/estimate.h"
-#include "backend/group/share.h"
 #include "backend/section/access.h"
 
 #include <stdlib.h>
@@ -44,63 +43,77 @@ static SambaStatus makeNests(SambaCodegen *codegen) {
   return NULL;
 }
 
-/* All groups of a pipeline run the same number of slices of the same size, on the same number of
- * replicas. */
-static SambaStatus checkPipeline(SambaCodegen *codegen) {
-  const SambaTileNest *first = &codegen->plans[0].nest;
-  uint32_t first_stage = codegen->groups.groups[0]->anchor;
+/* What the nests say of the pipeline. */
+static void readPipeline(SambaCodegen *codegen) {
+  SambaPipelineDims *dims =
+      SAMBA_ARENA_ARRAY(&codegen->scratch, SambaPipelineDims, codegen->groups.count);
+  for (uint32_t g = 0; g < codegen->groups.count; ++g) {
+    const SambaTileNest *nest = &codegen->plans[g].nest;
+    dims[g].count = nest->pipeline_count;
+    memcpy(dims[g].dim, nest->dim_at, nest->pipeline_count * sizeof *nest->dim_at);
+    if (nest->pipeline_count > codegen->plans[codegen->pipeline_group].nest.pipeline_count)
+      codegen->pipeline_group = g;
+  }
 
-  codegen->replicas =
-      first->pipeline_dim == SAMBA_NO_INDEX ? 1 : first->unroll[first->pipeline_dim];
-  for (uint32_t g = 1; g < codegen->groups.count; ++g) {
+  const SambaTileNest *all = &codegen->plans[codegen->pipeline_group].nest;
+  codegen->pipeline = (SambaPipeline){.count = all->pipeline_count, .groups = dims};
+  for (uint32_t i = 0; i < all->pipeline_count; ++i) {
+    codegen->pipeline.extent[i] = all->group->extents[all->dim_at[i]];
+    codegen->pipeline.tile[i] = all->tile[all->dim_at[i]];
+    codegen->pipeline.copies[i] = all->unroll[all->dim_at[i]];
+  }
+}
+
+/* All groups of a pipeline run the same number of slices of the same size, on the same number of
+ * replicas, along the loops that they have. */
+static SambaStatus checkPipeline(const SambaCodegen *codegen) {
+  const SambaTileNest *all = &codegen->plans[codegen->pipeline_group].nest;
+  uint32_t all_stage = codegen->groups.groups[codegen->pipeline_group]->anchor;
+
+  for (uint32_t g = 0; g < codegen->groups.count; ++g) {
     const SambaTileNest *nest = &codegen->plans[g].nest;
     uint32_t stage = codegen->groups.groups[g]->anchor;
-    if ((nest->pipeline_dim == SAMBA_NO_INDEX) != (first->pipeline_dim == SAMBA_NO_INDEX))
+    if (all->pipeline_count && !nest->pipeline_count)
       return sambaStatusMake(
-          SAMBA_INVALID, "stage %u (%s) %s a pipeline dimension, but stage %u (%s) %s", stage,
-          stageName(codegen, stage), nest->pipeline_dim == SAMBA_NO_INDEX ? "has not" : "has",
-          first_stage, stageName(codegen, first_stage),
-          first->pipeline_dim == SAMBA_NO_INDEX ? "has not" : "has");
-    if (nest->pipeline_dim == SAMBA_NO_INDEX)
-      continue;
-    if (nest->tile[nest->pipeline_dim] != first->tile[first->pipeline_dim] ||
-        nest->trips[nest->pipeline_dim] != first->trips[first->pipeline_dim] ||
-        nest->unroll[nest->pipeline_dim] != codegen->replicas)
-      return sambaStatusMake(SAMBA_INVALID,
-                             "stage %u (%s): %u x %lld tiles of %lld along the pipeline dimension, "
-                             "but the section has %u x %lld of %lld",
-                             stage, stageName(codegen, stage), nest->unroll[nest->pipeline_dim],
-                             (long long)nest->trips[nest->pipeline_dim],
-                             (long long)nest->tile[nest->pipeline_dim], codegen->replicas,
-                             (long long)first->trips[first->pipeline_dim],
-                             (long long)first->tile[first->pipeline_dim]);
+          SAMBA_INVALID, "stage %u (%s) has not a pipeline dimension, but stage %u (%s) has", stage,
+          stageName(codegen, stage), all_stage, stageName(codegen, all_stage));
+    for (uint32_t i = 0; i < nest->pipeline_count; ++i) {
+      uint32_t dim = nest->dim_at[i], of_all = all->dim_at[i];
+      if (nest->tile[dim] != all->tile[of_all] || nest->trips[dim] != all->trips[of_all] ||
+          nest->unroll[dim] != all->unroll[of_all])
+        return sambaStatusMake(
+            SAMBA_INVALID,
+            "stage %u (%s): %u x %lld tiles of %lld along pipeline dimension %u, but stage %u (%s) "
+            "has %u x %lld of %lld",
+            stage, stageName(codegen, stage), nest->unroll[dim], (long long)nest->trips[dim],
+            (long long)nest->tile[dim], dim, all_stage, stageName(codegen, all_stage),
+            all->unroll[of_all], (long long)all->trips[of_all], (long long)all->tile[of_all]);
+    }
   }
 
   return NULL;
 }
 
-/* A map of a tensor in buffers must run one axis, always the same, with the pipeline dimension and
- * nothing else. */
+/* A map of a tensor in buffers must run one axis, always the same, with the first loop of the
+ * pipeline and nothing else. As far as all its maps do so with the next loops, these slice it too.
+ */
 static SambaStatus followPipeline(SambaCodegen *codegen, uint32_t g, const SambaStageOperand *map,
                                   const char *what) {
   const SambaTileNest *nest = &codegen->plans[g].nest;
   const SambaGroup *group = codegen->groups.groups[g];
   SambaTensorPlan *plan = &codegen->tensors[map->tensor];
+  SambaSlices own = sambaMapSlices(codegen->graph, group, map, &codegen->pipeline.groups[g]);
 
-  if (nest->pipeline_dim == SAMBA_NO_INDEX)
-    return NULL;
-  uint32_t axis = sambaMapAxisOf(codegen->graph, group, map, nest->pipeline_dim);
-  if (axis == SAMBA_NO_INDEX ||
-      (plan->pipeline_axis != SAMBA_NO_INDEX && plan->pipeline_axis != axis))
+  plan->slices = plan->accessed ? sambaSlicesMeet(&plan->slices, &own) : own;
+  plan->accessed = true;
+  if (nest->pipeline_count && !plan->slices.count)
     return sambaStatusMake(SAMBA_INVALID,
                            "stage %u (%s): %s of tensor %u does not run one axis with the "
                            "section's pipeline dimension "
                            "%u point by point, as "
                            "every tensor between stages must",
                            group->anchor, stageName(codegen, group->anchor), what, map->tensor,
-                           nest->pipeline_dim);
-  plan->pipeline_axis = axis;
-
+                           nest->dim_at[0]);
   return NULL;
 }
 
@@ -132,17 +145,9 @@ static SambaStatus tooManyWriters(const SambaCodegen *codegen, uint32_t tensor) 
 
 /* Which tensors are shared by several groups, and which may so far live in buffers. */
 static void markShared(SambaCodegen *codegen) {
-  uint32_t *dims = SAMBA_ARENA_ARRAY(&codegen->scratch, uint32_t, codegen->groups.count);
   SambaSharing *shared =
       SAMBA_ARENA_ARRAY(&codegen->scratch, SambaSharing, codegen->graph->tensor_count);
-  const SambaTileNest *first = &codegen->plans[0].nest;
-
-  for (uint32_t g = 0; g < codegen->groups.count; ++g)
-    dims[g] = codegen->plans[g].nest.pipeline_dim;
-  sambaFindShared(codegen->graph, &codegen->groups, codegen->machine,
-                  first->pipeline_dim == SAMBA_NO_INDEX ? NULL : dims,
-                  first->pipeline_dim == SAMBA_NO_INDEX ? 1 : first->tile[first->pipeline_dim],
-                  shared);
+  sambaFindShared(codegen->graph, &codegen->groups, codegen->machine, &codegen->pipeline, shared);
 
   for (uint32_t t = 0; t < codegen->graph->tensor_count; ++t) {
     codegen->tensors[t].shared = shared[t].shared;
@@ -201,6 +206,7 @@ static SambaStatus settleTensor(SambaCodegen *codegen, uint32_t t) {
     SAMBA_RETURN_IF_ERROR(followPipeline(codegen, plan->writers.data[i],
                                          &codegen->groups.groups[plan->writers.data[i]]->output,
                                          "the write"));
+  plan->replicas = sambaSliceReplicas(&codegen->pipeline, &plan->slices);
   return NULL;
 }
 
@@ -311,6 +317,7 @@ static SambaStatus emitAll(SambaCodegen *codegen, SambaSection *section) {
       sambaGroupsBuild(codegen->graph, codegen->machine, &codegen->scratch, &codegen->groups));
   codegen->plans = SAMBA_ARENA_ARRAY(&codegen->scratch, SambaGroupPlan, codegen->groups.count);
   SAMBA_RETURN_IF_ERROR(makeNests(codegen));
+  readPipeline(codegen);
   SAMBA_RETURN_IF_ERROR(checkPipeline(codegen));
   SAMBA_RETURN_IF_ERROR(planTensors(codegen));
   SAMBA_RETURN_IF_ERROR(sambaCodegenAssignAgs(codegen));
@@ -335,8 +342,6 @@ SambaStatus sambaCodegenSection(const SambaStageGraph *graph, const SambaMachine
 
   codegen.assembly.arena = arena;
   codegen.tensors = SAMBA_ARENA_ARRAY(&codegen.scratch, SambaTensorPlan, graph->tensor_count);
-  for (uint32_t t = 0; t < graph->tensor_count; ++t)
-    codegen.tensors[t].pipeline_axis = SAMBA_NO_INDEX;
   codegen.symbols = SAMBA_ARENA_ARRAY(&codegen.scratch, uint32_t, graph->tensor_count);
   SambaSection *section = SAMBA_ARENA_NEW(arena, SambaSection);
   section->arena = arena;

@@ -4,6 +4,7 @@
 
 #include "backend/codegen/assembly.h"
 #include "backend/codegen/walk.h"
+#include "backend/group/share.h"
 #include "backend/group/tile_nest.h"
 
 typedef struct SambaConsumer { /* one read port of a tensor that lives in buffers */
@@ -15,8 +16,10 @@ typedef struct SambaConsumer { /* one read port of a tensor that lives in buffer
 typedef struct SambaTensorPlan {
   SAMBA_ARRAY(SambaConsumer) readers;
   SAMBA_ARRAY(uint32_t) writers; /* groups */
-  uint32_t pipeline_axis;        /* SAMBA_NO_INDEX: none */
-  bool buffered;                 /* read from buffers: made in the section, or shared */
+  bool accessed;                 /* by a reader or writer so far: `slices` is what they allow */
+  SambaSlices slices;
+  uint32_t replicas;     /* with buffers of their own: those along the loops that slice it */
+  bool buffered;         /* read from buffers: made in the section, or shared */
   bool shared;           /* an argument that several groups read: loaded once, slice by slice */
   uint32_t loads;        /* address generators of a shared argument */
   uint32_t buffers;      /* per replica, each with at most unit_vector_outputs read ports */
@@ -42,7 +45,8 @@ typedef struct SambaCodegen {
   SambaGroupPlan *plans;
   SambaTensorPlan *tensors;
   uint32_t *symbols; /* of tensors */
-  uint32_t replicas; /* copies of the whole pipeline, side by side along the pipeline dimension */
+  SambaPipeline pipeline;
+  uint32_t pipeline_group; /* a group that has all loops of the pipeline */
 } SambaCodegen;
 
 /* address_generators.c: how many address generators each operand in memory, each shared argument
@@ -90,8 +94,8 @@ SambaEndpoint sambaBufferPort(const SambaCodegen *codegen, uint32_t tensor, uint
                               uint32_t operand, uint32_t indexed, uint32_t part, uint32_t replica);
 void sambaSetBufferRead(SambaCodegen *codegen, uint32_t tensor, SambaEndpoint at,
                         const SambaWalk *walk, uint64_t fill);
-/* Starts a walk within a replica's slices: the pipeline loop steps slots. Returns the position of
- * the first other loop. */
+/* Starts a walk within a replica's slices: the loops that slice the tensor step slots. Returns the
+ * position of the first other loop. */
 uint32_t sambaStartSlices(const SambaCodegen *codegen, const SambaTileNest *nest,
                           const SambaStageOperand *map, const SambaCopyRange *range,
                           SambaWalk *walk);
@@ -112,12 +116,17 @@ uint32_t sambaCopyRangeSize(const SambaCopyRange *range, uint32_t dim_count);
  * Dimensions outside the mask: first 0, count 1. */
 uint32_t sambaCutCopies(const SambaTileNest *nest, uint32_t mask, uint32_t wanted,
                         SambaCopyRange *out_ranges);
-/* The copies in `mask` of one replica. */
-void sambaReplicaRange(const SambaTileNest *nest, uint32_t mask, uint32_t replica,
+/* The copies in `mask` of one of the replicas along the first `loops` loops of the pipeline. */
+void sambaReplicaRange(const SambaTileNest *nest, uint32_t mask, uint32_t loops, uint32_t replica,
                        SambaCopyRange *out_range);
-/* The extents of a buffered tensor's slot: the tensor, along its pipeline axis only a tile. */
+/* The dimensions of the first `loops` loops of the pipeline with several copies, as bits. */
+uint32_t sambaReplicaMask(const SambaTileNest *nest, uint32_t loops);
+/* The extents of a buffered tensor's slot: a slice. */
 void sambaSliceSizes(const SambaCodegen *codegen, uint32_t tensor, int64_t *out_sizes);
-int64_t sambaPipelineTrips(const SambaCodegen *codegen);
+/* Slices of a buffered tensor that each replica has. */
+int64_t sambaSlicesOf(const SambaCodegen *codegen, uint32_t tensor);
+/* Clears the bounds, and what the walk begins with, along the axes that are sliced. */
+void sambaClearSliced(const SambaSlices *slices, int64_t *axes);
 SambaStatus sambaCheckBufferBytes(const SambaCodegen *codegen, const char *name, uint64_t elements,
                                   SambaDType dtype, uint32_t slots);
 void sambaSetPort(SambaArena *arena, SambaPort *port, const SambaWalk *walk, SambaDType dtype,

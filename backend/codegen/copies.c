@@ -87,24 +87,40 @@ uint32_t sambaCutCopies(const SambaTileNest *nest, uint32_t mask, uint32_t wante
   return cutRange(&whole, nest->group->dim_count, wanted, out_ranges);
 }
 
-void sambaReplicaRange(const SambaTileNest *nest, uint32_t mask, uint32_t replica,
+void sambaReplicaRange(const SambaTileNest *nest, uint32_t mask, uint32_t loops, uint32_t replica,
                        SambaCopyRange *out_range) {
   sambaCutCopies(nest, mask, 1, out_range);
-  if (nest->pipeline_dim != SAMBA_NO_INDEX)
-    out_range->first[nest->pipeline_dim] = replica, out_range->count[nest->pipeline_dim] = 1;
+  for (uint32_t i = loops; i-- > 0;) {
+    uint32_t dim = nest->dim_at[i];
+    out_range->first[dim] = replica % nest->unroll[dim];
+    out_range->count[dim] = 1;
+    replica /= nest->unroll[dim];
+  }
 }
 
-int64_t sambaPipelineTrips(const SambaCodegen *codegen) {
-  const SambaTileNest *nest = &codegen->plans[0].nest;
-  return nest->pipeline_dim == SAMBA_NO_INDEX ? 1 : nest->trips[nest->pipeline_dim];
+uint32_t sambaReplicaMask(const SambaTileNest *nest, uint32_t loops) {
+  uint32_t mask = 0;
+  for (uint32_t i = 0; i < loops; ++i)
+    mask |= nest->unroll[nest->dim_at[i]] > 1 ? 1u << nest->dim_at[i] : 0;
+  return mask;
+}
+
+int64_t sambaSlicesOf(const SambaCodegen *codegen, uint32_t tensor) {
+  const SambaTileNest *nest = &codegen->plans[codegen->pipeline_group].nest;
+  int64_t slices = 1;
+  for (uint32_t i = 0; i < codegen->tensors[tensor].slices.count; ++i)
+    slices *= nest->trips[nest->dim_at[i]];
+  return slices;
 }
 
 void sambaSliceSizes(const SambaCodegen *codegen, uint32_t tensor, int64_t *out_sizes) {
-  const SambaTileNest *nest = &codegen->plans[0].nest;
-  memcpy(out_sizes, codegen->graph->tensors[tensor].dims,
-         sizeof codegen->graph->tensors[tensor].dims);
-  if (codegen->tensors[tensor].pipeline_axis != SAMBA_NO_INDEX)
-    out_sizes[codegen->tensors[tensor].pipeline_axis] = nest->tile[nest->pipeline_dim];
+  sambaSliceExtents(&codegen->graph->tensors[tensor], &codegen->tensors[tensor].slices,
+                    codegen->pipeline.tile, out_sizes);
+}
+
+void sambaClearSliced(const SambaSlices *slices, int64_t *axes) {
+  for (uint32_t i = 0; i < slices->count; ++i)
+    axes[slices->axis[i]] = 0;
 }
 
 SambaStatus sambaCheckBufferBytes(const SambaCodegen *codegen, const char *name, uint64_t elements,

@@ -156,7 +156,7 @@ SambaStatus sambaCodegenAddIndexedSource(SambaCodegen *codegen, uint32_t g, uint
   const char *layer = sambaCodegenLayer(codegen, nest->group);
   SambaCopyRange range;
 
-  sambaReplicaRange(nest, sambaCopyMask(nest, operand), replica, &range);
+  sambaReplicaRange(nest, sambaCopyMask(nest, operand), nest->pipeline_count, replica, &range);
   SambaWalk walk;
   sambaWalkStart(&walk, nest, map, &range);
   sambaWalkLoops(&walk, nest, map, 0, gather.level);

@@ -10,11 +10,9 @@ static void appendEndpoint(SambaEndpoints *list, uint32_t unit, uint32_t port) {
 }
 
 /* Limits on the dimensions whose tiles reach past the extent. */
-static void raggedBounds(const SambaTileNest *nest, bool slice, SambaBounds *out_bounds) {
+static void raggedBounds(const SambaTileNest *nest, SambaBounds *out_bounds) {
   memset(out_bounds, 0, sizeof *out_bounds);
-  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
-    if (!slice || dim != nest->pipeline_dim)
-      out_bounds->dim[dim] = nest->group->extents[dim];
+  memcpy(out_bounds->dim, nest->group->extents, nest->group->dim_count * sizeof(int64_t));
 }
 
 /* The elements of an output token as its PCU makes them. */
@@ -26,22 +24,11 @@ static void walkPass(const SambaTileNest *nest, const SambaStageOperand *map, Sa
     sambaWalkPoints(walk, nest, map, dims[i]);
 }
 
-/* The walk that writes a group's output tokens into the buffers of one replica: the pipeline loop
- * steps slots. */
+/* The walk that writes a group's output tokens into the buffers of one replica. */
 static void sliceWalk(const SambaCodegen *codegen, const SambaTileNest *nest,
                       const SambaCopyRange *range, SambaWalk *walk) {
   const SambaStageOperand *map = &nest->group->output;
-  uint32_t first = nest->pipeline_dim != SAMBA_NO_INDEX;
-
-  sambaWalkStart(walk, nest, map, range);
-  if (first) {
-    sambaWalkLoops(walk, nest, map, 0, 1);
-    walk->slot_level = walk->count;
-    sambaWalkClearAddresses(walk, walk->count);
-    walk->dim_start[nest->pipeline_dim] = 0;
-    walk->axis_start[codegen->tensors[map->tensor].pipeline_axis] = 0;
-  }
-
+  uint32_t first = sambaStartSlices(codegen, nest, map, range, walk);
   sambaWalkLoops(walk, nest, map, first, sambaTileNestOutputLevel(nest));
   sambaWalkCopies(walk, nest, map, range);
   walkPass(nest, map, walk);
@@ -67,13 +54,16 @@ static SambaStatus addBufferSinks(SambaCodegen *codegen, uint32_t g) {
   sambaSliceSizes(codegen, tensor, sizes);
   SambaTokenLayout layout = sambaLayoutRowMajor(type->rank, sizes);
   SambaBounds bounds;
-  raggedBounds(nest, true, &bounds);
+  raggedBounds(nest, &bounds);
+  for (uint32_t i = 0; i < target->slices.count; ++i)
+    bounds.dim[nest->dim_at[i]] = 0;
   for (uint32_t axis = 0; axis < type->rank && group->output.guarded; ++axis)
-    bounds.axis[axis] = axis == target->pipeline_axis ? 0 : type->dims[axis];
+    bounds.axis[axis] = type->dims[axis];
+  sambaClearSliced(&target->slices, bounds.axis);
 
-  for (uint32_t replica = 0; replica < codegen->replicas; ++replica) {
+  for (uint32_t replica = 0; replica < target->replicas; ++replica) {
     SambaCopyRange range;
-    sambaReplicaRange(nest, mask, replica, &range);
+    sambaReplicaRange(nest, mask, target->slices.count, replica, &range);
     SambaWalk walk;
     sliceWalk(codegen, nest, &range, &walk);
     for (uint32_t b = 0; b < target->buffers; ++b) {
@@ -474,7 +464,7 @@ static SambaStatus addStore(SambaCodegen *codegen, uint32_t g, const SambaCopyRa
     copies.part.count[staging.dim] /= staging.parts;
 
   SambaBounds bounds;
-  raggedBounds(nest, false, &bounds);
+  raggedBounds(nest, &bounds);
   for (uint32_t axis = 0; axis < type->rank && map->guarded; ++axis)
     bounds.axis[axis] = type->dims[axis];
   SambaTokenLayout layout = sambaLayoutRowMajor(type->rank, type->dims);

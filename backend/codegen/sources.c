@@ -38,10 +38,11 @@ static void readBuffered(SambaCodegen *codegen, uint32_t g, uint32_t operand,
   uint32_t tensor = nest->group->operands[operand].map.tensor;
   bool dealt = sambaTileNestReadPorts(nest, operand) == 1;
 
-  for (uint32_t replica = 0; replica < codegen->replicas; ++replica) {
+  for (uint32_t replica = 0; replica < codegen->tensors[tensor].replicas; ++replica) {
     SambaCopyRange range;
     uint32_t copy[SAMBA_MAX_STAGE_DIMS], part = 0;
-    sambaReplicaRange(nest, sambaCopyMask(nest, operand), replica, &range);
+    sambaReplicaRange(nest, sambaCopyMask(nest, operand), codegen->tensors[tensor].slices.count,
+                      replica, &range);
     memcpy(copy, range.first, sizeof copy);
     do {
       SambaCopyRange own = range;
@@ -476,8 +477,9 @@ static SambaStatus readMemory(SambaCodegen *codegen, uint32_t g, uint32_t operan
 SambaStatus sambaCodegenAddSource(SambaCodegen *codegen, uint32_t g, uint32_t operand,
                                   const SambaEndpoints *consumers) {
   const SambaStageOperand *map = &codegen->groups.groups[g]->operands[operand].map;
+  uint32_t replicas = sambaTileNestReplicas(&codegen->plans[g].nest);
   if (map->index_operand != SAMBA_NO_INDEX)
-    for (uint32_t replica = 0; replica < codegen->replicas; ++replica)
+    for (uint32_t replica = 0; replica < replicas; ++replica)
       SAMBA_RETURN_IF_ERROR(sambaCodegenAddIndexedSource(codegen, g, operand, replica, consumers));
   else if (codegen->tensors[map->tensor].buffered)
     readBuffered(codegen, g, operand, consumers);

@@ -88,12 +88,13 @@ static SambaStatus checkMapping(const SambaStageGraph *graph, const SambaGroup *
         "in the section",
         mapping->order[0]);
 
-  if (mapping->pipeline_dim != SAMBA_NO_INDEX) {
-    uint32_t dim = mapping->pipeline_dim;
-    if (dim >= group->parallel_count || mapping->order[0] != dim)
-      return sambaStatusMake(
-          SAMBA_INVALID,
-          "pipeline dimension %u must be a parallel dimension and the outermost loop", dim);
+  for (uint32_t i = 0; i < mapping->pipeline_count; ++i) {
+    uint32_t dim = mapping->pipeline_dims[i];
+    if (dim >= group->parallel_count || mapping->order[i] != dim)
+      return sambaStatusMake(SAMBA_INVALID,
+                             "pipeline dimension %u must be a parallel dimension and loop %u, the "
+                             "outermost but for those of the pipeline before it",
+                             dim, i);
   }
 
   return NULL;
@@ -129,7 +130,7 @@ SambaStatus sambaTileNestMake(const SambaStageGraph *graph, const SambaGroup *gr
   SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(checkMapping(graph, group, mapping, machine),
                                             "mapping of stage %u (%s)", group->anchor,
                                             graph->stages[group->anchor].name));
-  sambaTileNestFill(graph, group, machine, mapping->pipeline_dim, mapping->order, mapping->tile,
+  sambaTileNestFill(graph, group, machine, mapping->pipeline_count, mapping->order, mapping->tile,
                     mapping->unroll, out_nest);
 
   for (uint32_t i = 0; i < group->operand_count; ++i)

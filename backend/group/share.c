@@ -1,7 +1,8 @@
-/* Shared arguments; see share.h. */
+/* Slices of tensors in a pipeline, and shared arguments; see share.h. */
 #include "backend/group/share.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 uint32_t sambaMapAxisOf(const SambaStageGraph *graph, const SambaGroup *group,
                         const SambaStageOperand *map, uint32_t dim) {
@@ -24,45 +25,92 @@ uint32_t sambaMapAxisOf(const SambaStageGraph *graph, const SambaGroup *group,
   return found;
 }
 
+SambaSlices sambaMapSlices(const SambaStageGraph *graph, const SambaGroup *group,
+                           const SambaStageOperand *map, const SambaPipelineDims *dims) {
+  SambaSlices slices = {0};
+  for (uint32_t i = 0; i < dims->count; ++i) {
+    uint32_t axis = sambaMapAxisOf(graph, group, map, dims->dim[i]);
+    if (axis == SAMBA_NO_INDEX)
+      break;
+    slices.axis[slices.count++] = axis;
+  }
+  return slices;
+}
+
+SambaSlices sambaSlicesMeet(const SambaSlices *a, const SambaSlices *b) {
+  SambaSlices both = {0};
+  while (both.count < a->count && both.count < b->count &&
+         a->axis[both.count] == b->axis[both.count]) {
+    both.axis[both.count] = a->axis[both.count];
+    ++both.count;
+  }
+  return both;
+}
+
+void sambaSliceExtents(const SambaStageTensor *tensor, const SambaSlices *slices,
+                       const int64_t *tile, int64_t *out_extents) {
+  memcpy(out_extents, tensor->dims, sizeof tensor->dims);
+  for (uint32_t i = 0; i < slices->count; ++i)
+    out_extents[slices->axis[i]] = tile[i];
+}
+
+int64_t sambaSliceBytes(const SambaStageTensor *tensor, const SambaSlices *slices,
+                        const int64_t *tile) {
+  int64_t extents[SAMBA_MAX_RANK];
+  int64_t bytes = sambaDTypeBytes(tensor->dtype);
+  sambaSliceExtents(tensor, slices, tile, extents);
+  for (uint32_t axis = 0; axis < tensor->rank; ++axis)
+    bytes *= extents[axis];
+  return bytes;
+}
+
+uint32_t sambaSliceReplicas(const SambaPipeline *pipeline, const SambaSlices *slices) {
+  uint32_t replicas = 1;
+  for (uint32_t i = 0; i < slices->count; ++i)
+    replicas *= pipeline->copies[i];
+  return replicas;
+}
+
 typedef struct Use {
   uint32_t group; /* that read it last; SAMBA_NO_INDEX: none yet */
   bool several, refused;
-  uint32_t axis;
+  SambaSlices slices;
 } Use;
 
+static void useTensor(const SambaStageGraph *graph, const SambaGroup *group, uint32_t g,
+                      const SambaGroupOperand *operand, const SambaPipeline *pipeline, Use *use) {
+  bool again = use->group != SAMBA_NO_INDEX;
+  use->refused |= operand->map.index_operand != SAMBA_NO_INDEX || operand->indexes;
+  if (pipeline->count) {
+    SambaSlices own = sambaMapSlices(graph, group, &operand->map, &pipeline->groups[g]);
+    use->slices = again ? sambaSlicesMeet(&use->slices, &own) : own;
+    use->refused |= use->slices.count == 0;
+  }
+  use->several |= again && use->group != g;
+  use->group = g;
+}
+
 void sambaFindShared(const SambaStageGraph *graph, const SambaGroups *groups,
-                     const SambaMachine *machine, const uint32_t *pipeline_dims, int64_t tile,
+                     const SambaMachine *machine, const SambaPipeline *pipeline,
                      SambaSharing *out_sharing) {
   Use *uses = sambaAllocateZeroed(graph->tensor_count, sizeof *uses);
   for (uint32_t t = 0; t < graph->tensor_count; ++t)
     uses[t].group = SAMBA_NO_INDEX;
-
   for (uint32_t g = 0; g < groups->count; ++g) {
     const SambaGroup *group = groups->groups[g];
-    for (uint32_t i = 0; i < group->operand_count; ++i) {
-      const SambaGroupOperand *operand = &group->operands[i];
-      Use *use = &uses[operand->map.tensor];
-      use->refused |= operand->map.index_operand != SAMBA_NO_INDEX || operand->indexes;
-      uint32_t axis = pipeline_dims ? sambaMapAxisOf(graph, group, &operand->map, pipeline_dims[g])
-                                    : SAMBA_NO_INDEX;
-      bool again = use->group != SAMBA_NO_INDEX;
-      use->refused |= pipeline_dims && (axis == SAMBA_NO_INDEX || (again && use->axis != axis));
-      use->axis = axis;
-      use->several |= again && use->group != g;
-      use->group = g;
-    }
+    for (uint32_t i = 0; i < group->operand_count; ++i)
+      useTensor(graph, group, g, &group->operands[i], pipeline,
+                &uses[group->operands[i].map.tensor]);
   }
 
   for (uint32_t t = 0; t < graph->tensor_count; ++t) {
     const SambaStageTensor *tensor = &graph->tensors[t];
-    out_sharing[t] = (SambaSharing){false, SAMBA_NO_INDEX};
+    out_sharing[t] = (SambaSharing){0};
     if (tensor->role != SAMBA_TENSOR_ARGUMENT || !uses[t].several || uses[t].refused)
       continue;
-    int64_t bytes = sambaDTypeBytes(tensor->dtype);
-    for (uint32_t axis = 0; axis < tensor->rank; ++axis)
-      bytes *= axis == uses[t].axis ? tile : tensor->dims[axis];
-    if (bytes <= machine->pmu_bytes / (pipeline_dims ? 2 : 4))
-      out_sharing[t] = (SambaSharing){true, uses[t].axis};
+    int64_t bytes = sambaSliceBytes(tensor, &uses[t].slices, pipeline->tile);
+    if (bytes <= machine->pmu_bytes / (pipeline->count ? 2 : 4))
+      out_sharing[t] = (SambaSharing){true, uses[t].slices};
   }
 
   free(uses);

@@ -1,22 +1,57 @@
-/* Arguments that several groups of a section read: loaded once into buffers with several read
- * ports, like the tensors that the section makes itself. Planner and codegen ask the same rule. */
+/* The pipeline of a section, the slices that tensors have in it, and shared arguments.
+ *
+ * A pipeline loops over the tiles of one dimension or several, the same in each group, outermost
+ * first. A tensor between groups is cut into slices along the first of these loops that all its
+ * readers and writers run one axis with; a slice is one slot of its buffers. Shared are arguments
+ * that several groups of a section read: loaded once into buffers with several read ports, like the
+ * tensors that the section makes itself. Planner and codegen ask the same rules. */
 #ifndef SAMBA_BACKEND_GROUP_SHARE_H
 #define SAMBA_BACKEND_GROUP_SHARE_H
 
 #include "backend/group/group.h"
 
+typedef struct SambaPipelineDims { /* of one group: the dimensions of the loops, outermost first */
+  uint32_t count;
+  uint32_t dim[SAMBA_MAX_PIPELINE_DIMS];
+} SambaPipelineDims;
+
+typedef struct SambaPipeline {
+  uint32_t count; /* loops; 0: the section is no pipeline */
+  int64_t extent[SAMBA_MAX_PIPELINE_DIMS], tile[SAMBA_MAX_PIPELINE_DIMS]; /* in points */
+  uint32_t copies[SAMBA_MAX_PIPELINE_DIMS]; /* replicas along each loop */
+  const SambaPipelineDims *groups;          /* a group may have the first of the loops only */
+} SambaPipeline;
+
+typedef struct SambaSlices {              /* how the pipeline cuts a tensor */
+  uint32_t count;                         /* along the first of its loops */
+  uint32_t axis[SAMBA_MAX_PIPELINE_DIMS]; /* of the tensor, of each */
+} SambaSlices;
+
 typedef struct SambaSharing {
   bool shared;
-  uint32_t
-      axis; /* along which the pipeline slices the tensor; SAMBA_NO_INDEX: it is shared whole */
+  SambaSlices slices; /* of none, it is shared whole */
 } SambaSharing;
 
-/* Fills out_sharing for each tensor. pipeline_dims: the pipeline dimension of each group, NULL when
- * the section is no pipeline; tile: points of a slice. Shared is an argument that two groups or
- * more read as data, never by index, that follows the pipeline dimension in each read, and whose
- * two slices (or, without a pipeline, a quarter of a PMU: all of it) fit. */
+/* The slices that one reader or writer allows. */
+SambaSlices sambaMapSlices(const SambaStageGraph *graph, const SambaGroup *group,
+                           const SambaStageOperand *map, const SambaPipelineDims *dims);
+/* The slices that two of them allow. */
+SambaSlices sambaSlicesMeet(const SambaSlices *a, const SambaSlices *b);
+/* The extents of a slice of the tensor. */
+void sambaSliceExtents(const SambaStageTensor *tensor, const SambaSlices *slices,
+                       const int64_t *tile, int64_t *out_extents);
+/* Bytes of a slice. */
+int64_t sambaSliceBytes(const SambaStageTensor *tensor, const SambaSlices *slices,
+                        const int64_t *tile);
+
+/* The replicas with slices of their own: those along the loops that cut the tensor. */
+uint32_t sambaSliceReplicas(const SambaPipeline *pipeline, const SambaSlices *slices);
+
+/* Fills out_sharing for each tensor. Shared is an argument that two groups or more read as data,
+ * never by index, that is cut by the first loop of the pipeline at least, and whose two slices (or,
+ * without a pipeline, a quarter of a PMU: all of it) fit. */
 void sambaFindShared(const SambaStageGraph *graph, const SambaGroups *groups,
-                     const SambaMachine *machine, const uint32_t *pipeline_dims, int64_t tile,
+                     const SambaMachine *machine, const SambaPipeline *pipeline,
                      SambaSharing *out_sharing);
 
 /* The axis of the map's tensor that runs with dimension `dim` point by point, when no other axis

@@ -208,12 +208,12 @@ static void choosePasses(SambaTileNest *nest) {
 }
 
 void sambaTileNestFill(const SambaStageGraph *graph, const SambaGroup *group,
-                       const SambaMachine *machine, uint32_t pipeline_dim, const uint32_t *order,
+                       const SambaMachine *machine, uint32_t pipeline_count, const uint32_t *order,
                        const int64_t *tile, const uint32_t *unroll, SambaTileNest *out_nest) {
   out_nest->graph = graph;
   out_nest->group = group;
   out_nest->machine = machine;
-  out_nest->pipeline_dim = pipeline_dim;
+  out_nest->pipeline_count = pipeline_count;
   out_nest->copies = 1;
 
   out_nest->sums_outside = group->reduced[order[0]] && group->parallel_count > 0;

@@ -29,7 +29,7 @@ void sambaTileNestSettle(SambaTileNest *nest) {
   for (uint32_t at = 0; at < group->dim_count; ++at) {
     uint32_t dim = nest->dim_at[at];
     uint32_t position = at < sambaTileNestPassesAt(nest) ? at : at + group->dim_count;
-    bool runs = dim == nest->pipeline_dim; /* replicas take runs of slices */
+    bool runs = sambaTileNestIsPipelined(nest, dim); /* replicas take runs of slices */
     for (uint32_t i = 0; i < group->operand_count && nest->unroll[dim] > 1 && nest->trips[dim] > 1;
          ++i) {
       uint32_t spread;
@@ -40,6 +40,13 @@ void sambaTileNestSettle(SambaTileNest *nest) {
     nest->loop_step[dim] = nest->tile[dim] * (runs ? 1 : nest->unroll[dim]);
     nest->copy_step[dim] = nest->tile[dim] * (runs ? nest->trips[dim] : 1);
   }
+}
+
+uint32_t sambaTileNestReplicas(const SambaTileNest *nest) {
+  uint32_t replicas = 1;
+  for (uint32_t i = 0; i < nest->pipeline_count; ++i)
+    replicas *= nest->unroll[nest->dim_at[i]];
+  return replicas;
 }
 
 /* Loops whose part of a box is left out or put in. */
@@ -138,7 +145,7 @@ static bool mayOverlap(const SambaTileNest *nest, uint32_t operand, uint32_t dim
   const SambaStageOperand *map = &group->operands[operand].map;
   bool overlap = false;
 
-  if (nest->unroll[dim] == 1 || dim == nest->pipeline_dim)
+  if (nest->unroll[dim] == 1 || sambaTileNestIsPipelined(nest, dim))
     return false;
   for (uint32_t axis = 0; axis < nest->graph->tensors[map->tensor].rank; ++axis)
     for (uint32_t other = 0; other < group->dim_count && map->axes[axis].coefficients[dim]; ++other)
@@ -169,7 +176,7 @@ static void pairCopies(const SambaTileNest *nest, uint32_t operand, int64_t most
   for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
     if (nest->unroll[dim] > 1 && sambaGroupDepends(nest->group, operand, dim))
       last = dim;
-  if (last == SAMBA_NO_INDEX || last == nest->pipeline_dim || nest->unroll[last] % 2 ||
+  if (last == SAMBA_NO_INDEX || sambaTileNestIsPipelined(nest, last) || nest->unroll[last] % 2 ||
       loops->without != SAMBA_NO_INDEX || nest->machine->unit_vector_outputs < 2)
     return;
 
@@ -337,7 +344,7 @@ uint32_t sambaTileNestSources(const SambaTileNest *nest, uint32_t operand) {
 static uint32_t dimsApart(const SambaTileNest *nest, uint32_t operand) {
   uint32_t dims = 0;
   for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
-    if (nest->unroll[dim] > 1 && dim != nest->pipeline_dim &&
+    if (nest->unroll[dim] > 1 && !sambaTileNestIsPipelined(nest, dim) &&
         sambaGroupDepends(nest->group, operand, dim))
       dims |= 1u << dim;
   return dims;

@@ -26,7 +26,7 @@ typedef struct SambaTileNest {
   const SambaStageGraph *graph;
   const SambaGroup *group;
   const SambaMachine *machine;
-  uint32_t pipeline_dim; /* SAMBA_NO_INDEX: none; else dim_at[0] */
+  uint32_t pipeline_count; /* the outermost loops, of the pipeline: dim_at[0] and so on */
   uint32_t dim_at[SAMBA_MAX_STAGE_DIMS];
   int64_t tile[SAMBA_MAX_STAGE_DIMS], trips[SAMBA_MAX_STAGE_DIMS];
   int64_t pass[SAMBA_MAX_STAGE_DIMS]; /* divides the tile */
@@ -69,13 +69,24 @@ SambaStatus sambaTileNestMake(const SambaStageGraph *graph, const SambaGroup *gr
 /* The same from parts, unchecked, for searches: order, tile, unroll as in SambaMapping; levels are
  * left zero, and sambaTileNestSettleTokens comes before anything is asked about operands. */
 void sambaTileNestFill(const SambaStageGraph *graph, const SambaGroup *group,
-                       const SambaMachine *machine, uint32_t pipeline_dim, const uint32_t *order,
+                       const SambaMachine *machine, uint32_t pipeline_count, const uint32_t *order,
                        const int64_t *tile, const uint32_t *unroll, SambaTileNest *out_nest);
 
 /* Settles the level and the elements of every operand's tokens, and what PCUs hold of them. */
 void sambaTileNestSettleTokens(SambaTileNest *nest);
 /* Settles loop_step and copy_step, in points, once the levels are known. */
 void sambaTileNestSettle(SambaTileNest *nest);
+
+/* Whether the section is a pipeline along the dimension. */
+static inline bool sambaTileNestIsPipelined(const SambaTileNest *nest, uint32_t dim) {
+  for (uint32_t i = 0; i < nest->pipeline_count; ++i)
+    if (nest->dim_at[i] == dim)
+      return true;
+  return false;
+}
+/* Pipelines side by side, each with other slices: the product of the copies along the pipeline's
+ * dimensions. */
+uint32_t sambaTileNestReplicas(const SambaTileNest *nest);
 
 /* The loops that step firings, by their position in the chain: [0, sambaTileNestLoops). The pass
  * loops begin at sambaTileNestPassesAt. */

@@ -7,9 +7,9 @@
 #include "backend/codegen/codegen.h"
 #include "backend/estimate/estimate.h"
 #include "backend/estimate/unit_cycles.h"
-#include "backend/group/share.h"
 #include "backend/plan/plan_internal.h"
 #include "backend/split/split_programs.h"
+#include "support/number/integer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,12 +30,15 @@ typedef struct Planner {
   SambaGroupChoice *choices;
   bool *fixed; /* mapped by hand */
   uint32_t all_pcus, pcus, pmus, ags;
-  uint32_t units;       /* PCUs and PMUs together, at most */
-  uint32_t *level;      /* of each group: how many buffers lie before it on the longest way */
-  uint32_t *writer;     /* of each tensor: its last group, SAMBA_NO_INDEX: none */
-  bool *between;        /* tensors that groups of the section read and write */
-  uint32_t *readers;    /* operands that read each tensor */
-  SambaSharing *shared; /* of each tensor, see share.h; for the pipeline being planned */
+  uint32_t units;    /* PCUs and PMUs together, at most */
+  uint32_t *level;   /* of each group: how many buffers lie before it on the longest way */
+  uint32_t *writer;  /* of each tensor: its last group, SAMBA_NO_INDEX: none */
+  bool *between;     /* tensors that groups of the section read and write */
+  uint32_t *readers; /* operands that read each tensor */
+  /* For the pipeline being planned: of each tensor, see share.h, and its slices when it is one in
+   * buffers. */
+  SambaSharing *shared;
+  SambaSlices *slices;
 } Planner;
 
 static void analyse(Planner *planner) {
@@ -73,8 +76,8 @@ static void analyse(Planner *planner) {
     uint32_t own = graph->tensors[tensor].role == SAMBA_TENSOR_RESULT;
     for (uint32_t i = 0; i < group->operand_count; ++i)
       own += graph->tensors[group->operands[i].map.tensor].role == SAMBA_TENSOR_ARGUMENT;
-    planner->limits[g] = (SambaGroupLimits){.pipeline_dim = SAMBA_NO_INDEX,
-                                            .replicas = 1,
+    planner->limits[g] = (SambaGroupLimits){.replicas = 1,
+                                            .output_buffers = 1,
                                             .pcu_launch = launchShare * pcu_load,
                                             .pmu_launch = launchShare * pmu_load,
                                             .ags = in_memory ? planner->ags * own / in_memory : 1};
@@ -87,36 +90,59 @@ static void analyse(Planner *planner) {
   }
 }
 
-static uint64_t sliceBytes(const Planner *planner, uint32_t tensor, int64_t extent, int64_t tile) {
-  const SambaStageTensor *type = &planner->graph->tensors[tensor];
-  uint64_t elements = 1;
-  for (uint32_t axis = 0; axis < type->rank; ++axis)
-    elements *= (uint64_t)type->dims[axis];
-  if (extent > 1)
-    elements = elements / (uint64_t)extent * (uint64_t)tile;
-  return elements * sambaDTypeBytes(type->dtype);
+static uint64_t sliceBytes(const Planner *planner, const SambaPipeline *pipeline, uint32_t tensor) {
+  return (uint64_t)sambaSliceBytes(&planner->graph->tensors[tensor], &planner->slices[tensor],
+                                   pipeline->tile);
 }
 
-/* Settles which arguments are shared and which operands come from buffers; returns the PMUs of the
- * buffers. */
-static uint32_t placeTensors(Planner *planner, const uint32_t *dims, int64_t tile,
-                             uint32_t replicas) {
+/* Settles which arguments are shared, and how the pipeline slices the tensors in buffers. */
+static void sliceTensors(Planner *planner, const SambaPipeline *pipeline) {
+  const SambaStageGraph *graph = planner->graph;
+  bool *met = sambaAllocateZeroed(graph->tensor_count, sizeof *met);
+
+  sambaFindShared(graph, &planner->groups, planner->machine, pipeline, planner->shared);
+  for (uint32_t t = 0; t < graph->tensor_count; ++t)
+    planner->slices[t] = planner->shared[t].slices;
+  for (uint32_t g = 0; g < planner->groups.count && pipeline->count; ++g) {
+    const SambaGroup *group = planner->groups.groups[g];
+    for (uint32_t i = 0; i <= group->operand_count; ++i) {
+      const SambaStageOperand *map =
+          i < group->operand_count ? &group->operands[i].map : &group->output;
+      SambaSlices *slices = &planner->slices[map->tensor];
+      if (!planner->between[map->tensor])
+        continue;
+      SambaSlices own = sambaMapSlices(graph, group, map, &pipeline->groups[g]);
+      *slices = met[map->tensor] ? sambaSlicesMeet(slices, &own) : own;
+      met[map->tensor] = true;
+    }
+  }
+  free(met);
+}
+
+/* Settles which operands come from buffers; returns the PMUs of the buffers. */
+static uint32_t placeTensors(Planner *planner, const SambaPipeline *pipeline) {
   uint32_t pmus = 0;
   uint32_t ports = (uint32_t)planner->machine->unit_vector_outputs;
 
-  sambaFindShared(planner->graph, &planner->groups, planner->machine, dims, tile, planner->shared);
+  sliceTensors(planner, pipeline);
   for (uint32_t t = 0; t < planner->graph->tensor_count; ++t)
     if (planner->between[t] || planner->shared[t].shared)
-      pmus += (planner->readers[t] + ports - 1) / ports * replicas;
+      pmus += (planner->readers[t] + ports - 1) / ports *
+              sambaSliceReplicas(pipeline, &planner->slices[t]);
 
   for (uint32_t g = 0; g < planner->groups.count; ++g) {
-    planner->limits[g].on_chip = planner->limits[g].several = 0;
+    SambaGroupLimits *limits = &planner->limits[g];
+    limits->on_chip = limits->several = 0;
+    limits->output_buffers =
+        sambaSliceReplicas(pipeline, &planner->slices[planner->groups.groups[g]->output.tensor]);
     for (uint32_t i = 0; i < planner->groups.groups[g]->operand_count; ++i) {
       uint32_t tensor = planner->groups.groups[g]->operands[i].map.tensor;
+      limits->sliced[i] = planner->slices[tensor].count;
+      limits->buffers[i] = sambaSliceReplicas(pipeline, &planner->slices[tensor]);
       if (planner->between[tensor] || planner->shared[tensor].shared)
-        planner->limits[g].on_chip |= 1u << i;
+        limits->on_chip |= 1u << i;
       if (planner->readers[tensor] > 1)
-        planner->limits[g].several |= 1u << i;
+        limits->several |= 1u << i;
     }
   }
 
@@ -124,14 +150,14 @@ static uint32_t placeTensors(Planner *planner, const uint32_t *dims, int64_t til
 }
 
 /* One slice at least of every tensor between groups; two would let its writer run ahead. */
-static SambaStatus checkSlices(const Planner *planner, int64_t extent, int64_t tile) {
+static SambaStatus checkSlices(const Planner *planner, const SambaPipeline *pipeline) {
   for (uint32_t t = 0; t < planner->graph->tensor_count; ++t)
     if (planner->between[t] &&
-        sliceBytes(planner, t, extent, tile) > (uint64_t)planner->machine->pmu_bytes)
+        sliceBytes(planner, pipeline, t) > (uint64_t)planner->machine->pmu_bytes)
       return sambaStatusMake(SAMBA_EXHAUSTED,
                              "tensor %u between the stages needs %llu bytes on chip, but a PMU of "
                              "%s has %lld; cut the section there",
-                             t, (unsigned long long)sliceBytes(planner, t, extent, tile),
+                             t, (unsigned long long)sliceBytes(planner, pipeline, t),
                              planner->machine->name, (long long)planner->machine->pmu_bytes);
   return NULL;
 }
@@ -191,13 +217,20 @@ static void growSlowest(Planner *planner, uint32_t replicas, UsedUnits used) {
   free(frozen);
 }
 
+/* Slices that each replica runs. */
+static int64_t slicesOf(const SambaPipeline *pipeline) {
+  int64_t slices = 1;
+  for (uint32_t i = 0; i < pipeline->count; ++i)
+    slices *=
+        sambaCeilDiv(sambaCeilDiv(pipeline->extent[i], pipeline->tile[i]), pipeline->copies[i]);
+  return slices;
+}
+
 /* Cycles of the section: its slowest group or the DRAM, once for all slices and once more for each
  * buffer on the longest way. */
-static double estimateTogether(const Planner *planner, int64_t extent, int64_t tile,
-                               uint32_t replicas) {
+static double estimateTogether(const Planner *planner, const SambaPipeline *pipeline) {
   double slowest = 0, dram = 0, fill = 0;
   uint32_t levels = 0;
-  int64_t slices = extent > 1 ? ((extent + tile - 1) / tile + replicas - 1) / replicas : 1;
 
   for (uint32_t g = 0; g < planner->groups.count; ++g) {
     if (planner->fixed[g])
@@ -210,22 +243,25 @@ static double estimateTogether(const Planner *planner, int64_t extent, int64_t t
 
   dram /= sambaMachineDramBytesPerCycle(planner->machine);
   slowest = dram > slowest ? dram : slowest;
-  return slowest * (1 + (double)levels / (double)slices) + fill;
+  return slowest * (1 + (double)levels / (double)slicesOf(pipeline)) + fill;
 }
 
-/* Plans all groups as `replicas` pipelines with the given dimension and tile (dims NULL: none).
- * out_cycles: the estimate. */
-static SambaStatus planTogether(Planner *planner, const uint32_t *dims, int64_t extent,
-                                int64_t tile, uint32_t replicas, double *out_cycles) {
-  UsedUnits used = {0, placeTensors(planner, dims, tile, replicas)};
+/* Plans all groups along a pipeline. out_cycles: the estimate. */
+static SambaStatus planTogether(Planner *planner, const SambaPipeline *pipeline,
+                                double *out_cycles) {
+  UsedUnits used = {0, placeTensors(planner, pipeline)};
+  uint32_t replicas = 1;
+  for (uint32_t i = 0; i < pipeline->count; ++i)
+    replicas *= pipeline->copies[i];
 
-  SAMBA_RETURN_IF_ERROR(checkSlices(planner, extent, tile));
+  SAMBA_RETURN_IF_ERROR(checkSlices(planner, pipeline));
   for (uint32_t g = 0; g < planner->groups.count; ++g) {
     SambaGroupLimits *limits = &planner->limits[g];
     if (planner->fixed[g])
       continue;
-    limits->pipeline_dim = dims ? dims[g] : SAMBA_NO_INDEX;
-    limits->pipeline_tile = tile;
+    limits->pipeline = pipeline->count ? pipeline->groups[g] : (SambaPipelineDims){.count = 0};
+    memcpy(limits->pipeline_tile, pipeline->tile, sizeof pipeline->tile);
+    memcpy(limits->pipeline_copies, pipeline->copies, sizeof pipeline->copies);
     limits->replicas = limits->copies = replicas;
     limits->units = planner->units;
     limits->pcus = planner->groups.groups[g]->pcus * replicas;
@@ -244,12 +280,13 @@ static SambaStatus planTogether(Planner *planner, const uint32_t *dims, int64_t 
         used.pcus, used.pmus, planner->machine->name, planner->pcus, planner->pmus, planner->units);
 
   growSlowest(planner, replicas, used);
-  *out_cycles = estimateTogether(planner, extent, tile, replicas);
+  *out_cycles = estimateTogether(planner, pipeline);
   return NULL;
 }
 
 /* Buffers between groups hold as many slices as lie between producer and consumer, and one more. */
-static void chooseDepths(Planner *planner, int64_t extent, int64_t tile) {
+static void chooseDepths(Planner *planner, const SambaPipeline *pipeline) {
+  sliceTensors(planner, pipeline);
   for (uint32_t g = 0; g < planner->groups.count; ++g)
     for (uint32_t i = 0; i < planner->groups.groups[g]->operand_count; ++i) {
       uint32_t tensor = planner->groups.groups[g]->operands[i].map.tensor;
@@ -257,12 +294,21 @@ static void chooseDepths(Planner *planner, int64_t extent, int64_t tile) {
         continue;
       uint32_t from = planner->between[tensor] ? planner->level[planner->writer[tensor]] : 0;
       uint64_t depth = 1; /* the whole tensor is one slice */
-      if (extent > tile)
-        depth = planner->level[g] - from + (planner->between[tensor] ? 1 : 2);
-      uint64_t most =
-          (uint64_t)planner->machine->pmu_bytes / sliceBytes(planner, tensor, extent, tile);
+      for (uint32_t p = 0; p < planner->slices[tensor].count; ++p)
+        if (pipeline->extent[p] > pipeline->tile[p])
+          depth = planner->level[g] - from + (planner->between[tensor] ? 1 : 2);
+      uint64_t most = (uint64_t)planner->machine->pmu_bytes / sliceBytes(planner, pipeline, tensor);
       planner->choices[g].nest.depth[i] = (uint32_t)(depth < most ? depth : most);
     }
+}
+
+/* The loops of the pipeline in the dimensions of a stage, which may lack those of one point. */
+static void writePipeline(const SambaTileNest *nest, const SambaDimMap *dims,
+                          SambaMapping *mapping) {
+  for (uint32_t i = 0; i < nest->pipeline_count; ++i)
+    for (uint32_t dim = 0; dim < mapping->dim_count; ++dim)
+      if (dims->of[dim] == nest->dim_at[i])
+        mapping->pipeline_dims[mapping->pipeline_count++] = dim;
 }
 
 static void writeMapping(Planner *planner, uint32_t g) {
@@ -278,7 +324,6 @@ static void writeMapping(Planner *planner, uint32_t g) {
     memset(mapping, 0, sizeof *mapping);
     mapping->dim_count = stage->dim_count;
     mapping->group = g;
-    mapping->pipeline_dim = SAMBA_NO_INDEX;
     uint32_t key[SAMBA_MAX_STAGE_DIMS];
     for (uint32_t dim = 0; dim < stage->dim_count; ++dim) {
       uint32_t of = group->stage_dims[s].of[dim];
@@ -289,9 +334,8 @@ static void writeMapping(Planner *planner, uint32_t g) {
       for (; at && key[mapping->order[at - 1]] > key[dim]; --at)
         mapping->order[at] = mapping->order[at - 1];
       mapping->order[at] = dim;
-      if (of != SAMBA_NO_INDEX && of == nest->pipeline_dim)
-        mapping->pipeline_dim = dim;
     }
+    writePipeline(nest, &group->stage_dims[s], mapping);
   }
 
   for (uint32_t i = 0; i < group->operand_count; ++i) {
@@ -305,66 +349,148 @@ static void writeMapping(Planner *planner, uint32_t g) {
 typedef struct Best {
   bool found;
   double cycles;
-  int64_t extent, tile;
+  SambaPipeline pipeline;
+  SambaPipelineDims *dims; /* of the groups in that pipeline */
   SambaGroupChoice *choices;
 } Best;
 
-static void keepIfBetter(Planner *planner, Best *best, double cycles, int64_t extent,
-                         int64_t tile) {
-  if (best->found && cycles >= best->cycles)
-    return;
+/* The pipelines that a section can have, while they are tried. */
+typedef struct Pipelines {
+  Planner *planner;
+  uint32_t class_count;
+  uint32_t *classes[SAMBA_MAX_PIPELINE_DIMS]; /* the dimension of each group */
+  SambaPipelineDims *dims;                    /* of the pipeline being tried */
+  Best best;
+  SambaStatus why; /* the last one that cannot be planned */
+} Pipelines;
+
+/* Plans a pipeline and keeps it when it is the best; false when it does not fit. */
+static bool tryPipeline(Pipelines *pipelines, const SambaPipeline *pipeline) {
+  Planner *planner = pipelines->planner;
+  Best *best = &pipelines->best;
+  double cycles;
+  SambaStatus status = planTogether(planner, pipeline, &cycles);
+
+  sambaStatusFree(pipelines->why);
+  pipelines->why = status;
+  if (status || (best->found && cycles >= best->cycles))
+    return !status;
   best->found = true;
   best->cycles = cycles;
-  best->extent = extent;
-  best->tile = tile;
+  best->pipeline = *pipeline;
+  best->pipeline.groups = best->dims;
   memcpy(best->choices, planner->choices, planner->groups.count * sizeof *planner->choices);
+  if (pipeline->count)
+    memcpy(best->dims, pipelines->dims, planner->groups.count * sizeof *best->dims);
+  return true;
+}
+
+/* A pipeline along classes [first, first + count), a tile of it the whole of each. */
+static SambaPipeline pipelineAlong(Pipelines *pipelines, uint32_t first, uint32_t count) {
+  const SambaGroups *groups = &pipelines->planner->groups;
+  SambaPipeline pipeline = {.count = count, .groups = pipelines->dims};
+
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t *dims = pipelines->classes[first + i];
+    for (uint32_t g = 0; g < groups->count; ++g)
+      pipelines->dims[g].dim[i] = dims[g];
+    pipeline.extent[i] = pipeline.tile[i] = groups->groups[0]->extents[dims[0]];
+    pipeline.copies[i] = 1;
+  }
+  for (uint32_t g = 0; g < groups->count; ++g)
+    pipelines->dims[g].count = count;
+  return pipeline;
+}
+
+/* Shares the tiles of the loops among at most `replicas`, evenly, those of outer loops first.
+ * Returns how many there are. */
+static uint32_t shareTiles(SambaPipeline *pipeline, uint32_t replicas) {
+  uint32_t made = 1;
+  for (uint32_t i = 0; i < pipeline->count; ++i) {
+    int64_t tiles = sambaCeilDiv(pipeline->extent[i], pipeline->tile[i]);
+    int64_t most = replicas / made < tiles ? replicas / made : tiles;
+    pipeline->copies[i] = (uint32_t)sambaCeilDiv(tiles, sambaCeilDiv(tiles, most));
+    made *= pipeline->copies[i];
+  }
+  return made;
+}
+
+/* A pipeline with one replica, and with more of them. */
+static void tryReplicas(Pipelines *pipelines, SambaPipeline *pipeline) {
+  uint32_t last = 0;
+  int64_t slices = 1;
+  for (uint32_t i = 0; i < pipeline->count; ++i)
+    slices *= sambaCeilDiv(pipeline->extent[i], pipeline->tile[i]);
+  for (int64_t replicas = 1; replicas <= slices; replicas *= pipeline->count > 1 ? 2 : 4) {
+    uint32_t made = shareTiles(pipeline, (uint32_t)replicas);
+    if (made == last)
+      continue;
+    last = made;
+    if (!tryPipeline(pipelines, pipeline))
+      break; /* more replicas need more units */
+  }
+}
+
+/* Pipelines along one class, in slices of several sizes. */
+static void tryClass(Pipelines *pipelines, uint32_t index) {
+  SambaPipeline pipeline = pipelineAlong(pipelines, index, 1);
+  int64_t extent = pipeline.extent[0];
+
+  /* Many slices are many firings: more of them only where fewer leave slices too large. */
+  for (int64_t slices = 1; slices <= 4 * extent && (slices <= 4096 || !pipelines->best.found);
+       slices *= 4) {
+    pipeline.tile[0] = sambaCeilDiv(extent, slices);
+    if (pipeline.tile[0] == extent)
+      continue; /* one slice: planned without a pipeline */
+    tryReplicas(pipelines, &pipeline);
+    if (pipeline.tile[0] == 1)
+      break;
+  }
+}
+
+/* Pipelines along the first `count` classes: one point of the outer ones, and slices of several
+ * sizes of the last. */
+static void tryNest(Pipelines *pipelines, uint32_t count) {
+  SambaPipeline pipeline = pipelineAlong(pipelines, 0, count);
+  int64_t extent = pipeline.extent[count - 1];
+  for (uint32_t i = 0; i + 1 < count; ++i)
+    pipeline.tile[i] = 1;
+  for (int64_t tile = 16; tile < extent; tile *= 2) {
+    pipeline.tile[count - 1] = tile;
+    tryReplicas(pipelines, &pipeline);
+  }
 }
 
 static SambaStatus planSeveral(Planner *planner) {
-  Best best = {.choices =
-                   SAMBA_ARENA_ARRAY(&planner->scratch, SambaGroupChoice, planner->groups.count)};
-  uint32_t *dims = SAMBA_ARENA_ARRAY(&planner->scratch, uint32_t, planner->groups.count);
-  SambaStatus why = NULL;
-  double cycles;
-
-  for (uint32_t c = 0; c < 3 && sambaPlanPipelineClass(planner->graph, &planner->groups, c, dims);
-       ++c) {
-    int64_t extent = planner->groups.groups[0]->extents[dims[0]];
-    /* Many slices are many firings: more of them only where fewer leave slices too large. */
-    for (int64_t slices = 1; slices <= 4 * extent && (slices <= 4096 || !best.found); slices *= 4) {
-      int64_t tile = (extent + slices - 1) / slices;
-      int64_t tiles = (extent + tile - 1) / tile;
-      if (tile == extent)
-        continue; /* one slice: planned below, without a dimension */
-      for (uint32_t replicas = 1; replicas <= tiles; replicas *= 4) {
-        /* Replicas share the tiles evenly. */
-        int64_t each = (tiles + replicas - 1) / replicas;
-        SambaStatus status = planTogether(planner, dims, extent, tile,
-                                          (uint32_t)((tiles + each - 1) / each), &cycles);
-        if (!status)
-          keepIfBetter(planner, &best, cycles, extent, tile);
-        sambaStatusFree(why);
-        why = status;
-        if (status)
-          break; /* more replicas need more units */
-      }
-      if (tile == 1)
-        break;
-    }
+  SambaArena *scratch = &planner->scratch;
+  uint32_t groups = planner->groups.count;
+  Pipelines pipelines = {.planner = planner,
+                         .dims = SAMBA_ARENA_ARRAY(scratch, SambaPipelineDims, groups)};
+  pipelines.best.choices = SAMBA_ARENA_ARRAY(scratch, SambaGroupChoice, groups);
+  pipelines.best.dims = SAMBA_ARENA_ARRAY(scratch, SambaPipelineDims, groups);
+  for (uint32_t c = 0; c < SAMBA_MAX_PIPELINE_DIMS; ++c) {
+    pipelines.classes[c] = SAMBA_ARENA_ARRAY(scratch, uint32_t, groups);
+    if (!sambaPlanPipelineClass(planner->graph, &planner->groups, c, pipelines.classes[c]))
+      break;
+    ++pipelines.class_count;
   }
 
-  SambaStatus status = planTogether(planner, NULL, 1, 1, 1, &cycles);
-  if (!status)
-    keepIfBetter(planner, &best, cycles, 1, 1);
-  if (!best.found) {
-    sambaStatusFree(why ? status : NULL);
-    return why ? why : status;
-  }
+  for (uint32_t c = 0; c < 3 && c < pipelines.class_count; ++c)
+    tryClass(&pipelines, c);
+  for (uint32_t count = 2; count <= pipelines.class_count; ++count)
+    tryNest(&pipelines, count);
+  SambaStatus first = pipelines.why;
+  pipelines.why = NULL;
+  tryPipeline(&pipelines, &(SambaPipeline){.count = 0});
 
-  sambaStatusFree(why);
-  sambaStatusFree(status);
-  memcpy(planner->choices, best.choices, planner->groups.count * sizeof *planner->choices);
-  chooseDepths(planner, best.extent, best.tile);
+  if (!pipelines.best.found) {
+    sambaStatusFree(first ? pipelines.why : NULL);
+    return first ? first : pipelines.why;
+  }
+  sambaStatusFree(first);
+  sambaStatusFree(pipelines.why);
+  memcpy(planner->choices, pipelines.best.choices, groups * sizeof *planner->choices);
+  chooseDepths(planner, &pipelines.best.pipeline);
 
   return NULL;
 }
@@ -381,6 +507,7 @@ static SambaStatus planAll(Planner *planner) {
   planner->readers = SAMBA_ARENA_ARRAY(&planner->scratch, uint32_t, planner->graph->tensor_count);
   planner->shared =
       SAMBA_ARENA_ARRAY(&planner->scratch, SambaSharing, planner->graph->tensor_count);
+  planner->slices = SAMBA_ARENA_ARRAY(&planner->scratch, SambaSlices, planner->graph->tensor_count);
   analyse(planner);
   uint32_t free_groups = 0, pcus = 0;
 

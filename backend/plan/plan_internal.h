@@ -2,20 +2,26 @@
 #ifndef SAMBA_BACKEND_PLAN_PLAN_INTERNAL_H
 #define SAMBA_BACKEND_PLAN_PLAN_INTERNAL_H
 
+#include "backend/group/share.h"
 #include "backend/group/tile_nest.h"
 
 /* What a group may use, and what is decided about it from outside. */
 typedef struct SambaGroupLimits {
-  uint32_t pipeline_dim; /* SAMBA_NO_INDEX: none */
-  int64_t pipeline_tile;
-  uint32_t replicas;    /* unroll of the pipeline dimension, >= 1 */
-  uint32_t pcus, pmus;  /* at most, all replicas together */
-  uint32_t units;       /* PCUs and PMUs together, at most */
-  uint32_t copies;      /* at most */
-  uint32_t ags;         /* its share */
-  uint32_t on_chip;     /* bit i: operand i comes from a buffer of the section */
-  uint32_t several;     /* bit i: and that buffer has other readers */
-  uint32_t writers;     /* groups that write the buffer of the output */
+  SambaPipelineDims pipeline; /* its loops of the pipeline */
+  int64_t pipeline_tile[SAMBA_MAX_PIPELINE_DIMS];
+  uint32_t pipeline_copies[SAMBA_MAX_PIPELINE_DIMS];
+  uint32_t replicas;   /* product of these copies, >= 1 */
+  uint32_t pcus, pmus; /* at most, all replicas together */
+  uint32_t units;      /* PCUs and PMUs together, at most */
+  uint32_t copies;     /* at most */
+  uint32_t ags;        /* its share */
+  uint32_t on_chip;    /* bit i: operand i comes from a buffer of the section */
+  uint32_t several;    /* bit i: and that buffer has other readers */
+  uint32_t writers;    /* groups that write the buffer of the output */
+  /* Of each operand from a buffer: how many loops of the pipeline slice it, and the replicas of its
+   * buffers; of the output: these. */
+  uint32_t sliced[SAMBA_MAX_GROUP_OPERANDS], buffers[SAMBA_MAX_GROUP_OPERANDS];
+  uint32_t output_buffers;
   bool buffered_output; /* the output goes into a buffer of the section */
   bool stored_output;
   double pcu_launch, pmu_launch; /* what one more of them adds to the score */
@@ -40,6 +46,14 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
 bool sambaPlanSearch(const SambaStageGraph *graph, const SambaGroup *group,
                      const SambaMachine *machine, const SambaGroupLimits *limits,
                      SambaGroupChoice *out_choice);
+
+/* The loop of the pipeline that runs dimension `dim`; SAMBA_NO_INDEX: none. */
+static inline uint32_t sambaLimitsLoop(const SambaGroupLimits *limits, uint32_t dim) {
+  for (uint32_t i = 0; i < limits->pipeline.count; ++i)
+    if (limits->pipeline.dim[i] == dim)
+      return i;
+  return SAMBA_NO_INDEX;
+}
 
 /* Pipeline dimensions: for class `index` (0, 1, ...) of a section, the dimension of each group;
  * false past the last class. */

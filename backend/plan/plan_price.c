@@ -152,7 +152,7 @@ static bool chooseLevels(const SambaGroupLimits *limits, SambaTileNest *nest) {
     bool indexed = group->operands[i].map.index_operand != SAMBA_NO_INDEX;
     if (limits->on_chip >> i & 1 || indexed) {
       nest->depth[i] = 2; /* the driver raises it to the distance of producer and consumer */
-      nest->level[i] = indexed ? group->dim_count : nest->pipeline_dim != SAMBA_NO_INDEX;
+      nest->level[i] = indexed ? group->dim_count : limits->sliced[i];
     } else if (!chooseLevel(nest, i)) {
       return false;
     }
@@ -302,9 +302,9 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
     uint32_t ports = sambaTileNestReadPorts(nest, i);
     uint32_t buffers = (ports + outputs - 1) / outputs;
     raise(&pricing->slowest, (double)sambaTileNestTrips(nest, token_level) * sources /
-                                 pricing->limits->replicas * token_bytes / buffers /
+                                 pricing->limits->buffers[i] * token_bytes / buffers /
                                  (double)machine->pmu_port_bytes);
-    pricing->pmus += (ports > 1 ? buffers : 0) * pricing->limits->replicas;
+    pricing->pmus += (ports > 1 ? buffers : 0) * pricing->limits->buffers[i];
     return;
   }
 
@@ -370,12 +370,12 @@ static bool bufferStreamsFit(const SambaGroupLimits *limits, const SambaTileNest
   int64_t flows = nest->machine->flows_per_lane;
   int64_t outputs = nest->machine->unit_vector_outputs;
   if (limits->buffered_output &&
-      nest->copies / limits->replicas >
+      nest->copies / limits->output_buffers >
           nest->machine->unit_vector_inputs * flows / (limits->writers ? limits->writers : 1))
     return false;
   for (uint32_t i = 0; i < nest->group->operand_count; ++i)
     if (limits->on_chip >> i & 1 && nest->group->operands[i].value &&
-        sambaTileNestSources(nest, i) / limits->replicas >
+        sambaTileNestSources(nest, i) / limits->buffers[i] >
             (limits->several >> i & 1 ? flows : outputs * flows))
       return false;
   return true;
@@ -492,7 +492,7 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
   if (pricing.pmus > limits->pmus || pricing.pmus + choice->pcus > limits->units)
     return false;
   if (limits->buffered_output)
-    raise(&pricing.slowest, out_all / limits->replicas / (double)machine->pmu_port_bytes);
+    raise(&pricing.slowest, out_all / limits->output_buffers / (double)machine->pmu_port_bytes);
 
   double firing = sambaTileNestFiringCycles(nest);
   double cycles = fullCycles(&pricing, firing, firings);

@@ -40,7 +40,7 @@ static void tryNest(Search *search, SambaGroupChoice *choice) {
 
 static void tryChoice(Search *search) {
   SambaGroupChoice choice;
-  sambaTileNestFill(search->graph, search->group, search->machine, search->limits->pipeline_dim,
+  sambaTileNestFill(search->graph, search->group, search->machine, search->limits->pipeline.count,
                     search->order, search->tile, search->unroll, &choice.nest);
   SambaGroupChoice apart = choice;
   tryNest(search, &apart);
@@ -71,7 +71,9 @@ static void tryUnrolls(Search *search) {
   const SambaGroup *group = search->group;
 
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
-    search->unroll[dim] = dim == search->limits->pipeline_dim ? search->limits->replicas : 1;
+    search->unroll[dim] = 1;
+  for (uint32_t i = 0; i < search->limits->pipeline.count; ++i)
+    search->unroll[search->limits->pipeline.dim[i]] = search->limits->pipeline_copies[i];
   tryChoice(search);
   if (group->output.index_operand != SAMBA_NO_INDEX)
     return; /* one store, so that the last of equal indices stays */
@@ -79,7 +81,7 @@ static void tryUnrolls(Search *search) {
   most = (most < search->limits->copies ? most : search->limits->copies) / search->limits->replicas;
   uint32_t dims[3], count = 0; /* those with the most tiles */
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
-    if (dim == search->limits->pipeline_dim || tilesOf(search, dim) < 2)
+    if (sambaLimitsLoop(search->limits, dim) != SAMBA_NO_INDEX || tilesOf(search, dim) < 2)
       continue;
     if (group->copy && !sambaGroupDepends(group, group->result, dim))
       continue;
@@ -124,13 +126,14 @@ static void tryOrders(Search *search) {
   uint32_t count = 0;
   bool differ = false;
 
-  if (search->limits->pipeline_dim != SAMBA_NO_INDEX)
-    search->order[count++] = search->limits->pipeline_dim;
+  for (uint32_t i = 0; i < search->limits->pipeline.count; ++i)
+    search->order[count++] = search->limits->pipeline.dim[i];
   for (uint32_t dim = group->parallel_count; dim < group->dim_count && search->carried; ++dim)
     search->order[count++] = dim;
   uint32_t fixed = count;
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
-    if (dim != search->limits->pipeline_dim && !(search->carried && group->reduced[dim]))
+    if (sambaLimitsLoop(search->limits, dim) == SAMBA_NO_INDEX &&
+        !(search->carried && group->reduced[dim]))
       search->order[count++] = dim;
   tryUnrolls(search);
   if (!group->systolic)
@@ -142,7 +145,7 @@ static void tryOrders(Search *search) {
     for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
       bool column = sambaGroupDepends(group, group->mac[1], dim) &&
                     !sambaGroupDepends(group, group->mac[0], dim);
-      if (dim != search->limits->pipeline_dim && column == (columns_first == 1))
+      if (sambaLimitsLoop(search->limits, dim) == SAMBA_NO_INDEX && column == (columns_first == 1))
         search->order[count++] = dim;
     }
   for (uint32_t position = fixed; position < count; ++position)
@@ -159,8 +162,9 @@ static int64_t fillTiles(Search *search, uint32_t mask, int64_t target, bool abo
     if (!(mask & 1u << dim))
       continue;
     int64_t extent = search->group->extents[dim];
-    if (dim == search->limits->pipeline_dim) {
-      product *= search->tile[dim] = search->limits->pipeline_tile;
+    uint32_t loop = sambaLimitsLoop(search->limits, dim);
+    if (loop != SAMBA_NO_INDEX) {
+      product *= search->tile[dim] = search->limits->pipeline_tile[loop];
       continue;
     }
     int64_t wanted = above ? sambaCeilDiv(target, product) : target / product;
@@ -329,9 +333,8 @@ static double leastBytes(const Search *search) {
 static bool searchCarried(Search *search) {
   const SambaGroupLimits *limits = search->limits;
   double most = mostOfLeast * leastBytes(search);
-  if (search->best->elements_bytes <= most || limits->pipeline_dim != SAMBA_NO_INDEX ||
-      limits->on_chip || limits->buffered_output ||
-      !sambaGroupMayCarrySums(search->graph, search->group))
+  if (search->best->elements_bytes <= most || limits->pipeline.count || limits->on_chip ||
+      limits->buffered_output || !sambaGroupMayCarrySums(search->graph, search->group))
     return false;
 
   SambaGroupChoice choice;

@@ -13,7 +13,7 @@
 #include "samba/attribute.h"
 #include "support/base/index.h"
 
-enum { SAMBA_MAX_STAGE_DIMS = 12, SAMBA_MAX_STAGE_OPERANDS = 8 };
+enum { SAMBA_MAX_STAGE_DIMS = 12, SAMBA_MAX_STAGE_OPERANDS = 8, SAMBA_MAX_PIPELINE_DIMS = 4 };
 
 /* axis index = constant + sum over dimensions d of coefficients[d] * d */
 typedef struct SambaAxisMap {
@@ -93,8 +93,10 @@ typedef struct SambaMapping {
   uint32_t operand_joined[SAMBA_MAX_STAGE_OPERANDS];
   uint32_t group; /* stages of one section with equal group run as one pipeline of PCUs without
                      buffers between */
-  uint32_t pipeline_dim; /* the dimension along which the section's stages are pipelined;
-                            SAMBA_NO_INDEX: none */
+  /* The dimensions along which the section's stages are pipelined, outermost first; none: the
+   * stages run one after the other. */
+  uint32_t pipeline_count;
+  uint32_t pipeline_dims[SAMBA_MAX_PIPELINE_DIMS];
 } SambaMapping;
 
 typedef struct SambaStageGraph {

@@ -87,7 +87,8 @@ static void putMapping(Key *key, const SambaMapping *mapping) {
   put(key, mapping->operand_depth, sizeof mapping->operand_depth);
   put(key, mapping->operand_joined, sizeof mapping->operand_joined);
   putNumber(key, mapping->group);
-  putNumber(key, (uint64_t)(int64_t)mapping->pipeline_dim);
+  putNumber(key, mapping->pipeline_count);
+  put(key, mapping->pipeline_dims, sizeof mapping->pipeline_dims);
 }
 
 /* Arguments that several stages read, in the order of the graph: loads of shared arguments are

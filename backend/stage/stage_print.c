@@ -76,8 +76,8 @@ static void printMapping(const SambaStage *stage, const SambaMapping *mapping, S
     joined += mapping->operand_joined[i];
   if (joined)
     printSmallList("joined", stage->operand_count, mapping->operand_joined, text);
-  if (mapping->pipeline_dim != SAMBA_NO_INDEX)
-    sambaTextFormat(text, " pipeline d%d", (int)mapping->pipeline_dim);
+  if (mapping->pipeline_count)
+    printSmallList("pipeline", mapping->pipeline_count, mapping->pipeline_dims, text);
   sambaTextAppendC(text, "\n");
 }
 

@@ -50,8 +50,8 @@ def Rdu_MappingAttr : Samba_DictionaryAttr<Rdu_Dialect, "Mapping", "mapping"> {
   let description = [{
     `tile`, `unroll` and `order` have one number per dimension of the stage, `level`, `depth` and
     `joined` one per operand. `joined` is 1 where copies whose slots overlap are loaded together, 2
-    where two neighbouring copies share a buffer. `group` is a number, `pipeline` a dimension or -1.
-    The planner decides what is left out.
+    where two neighbouring copies share a buffer. `group` is a number, `pipeline` the dimensions
+    along which the section is a pipeline, outermost first. The planner decides what is left out.
   }];
 }
 

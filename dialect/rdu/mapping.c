@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 bool sambaMappingOfOperation(MlirOperation operation, uint32_t ordinal, SambaMapping *out_mapping) {
-  *out_mapping = (SambaMapping){.pipeline_dim = SAMBA_NO_INDEX};
+  *out_mapping = (SambaMapping){0};
   MlirAttribute attribute = sambaOperationAttribute(operation, SAMBA_MAPPING_ATTRIBUTE);
 
   if (mlirAttributeIsNull(attribute))

@@ -7,7 +7,7 @@
 
 #include "mlir-c/IR.h"
 
-/* Fills *out_mapping from the operation's attribute; all zero (pipeline_dim -1) and false when
+/* Fills *out_mapping from the operation's attribute; all zero and false when
  * there is none. */
 bool sambaMappingOfOperation(MlirOperation operation, uint32_t ordinal, SambaMapping *out_mapping);
 /* Sets the mappings of the operation's stages. */

@@ -236,21 +236,33 @@ MlirAttribute sambaMachineToAttribute(MlirLocation location, const SambaMachine 
 
 /*===-- Mapping -------------------------------------------------------------------------------===*/
 
-/* The lists of a mapping: each entry's smallest legal value, and whether its length is that of the
- * dimensions. */
+/* The lists of a mapping: of what they have an entry each, and the smallest and the largest. */
 static const struct {
   const char *name;
-  bool per_dimension;
+  enum { perDimension, perOperand, perPipelineLoop } each;
   int64_t least, most;
 } lists[] = {
-    {"tile", true, 1, INT64_MAX},
-    {"unroll", true, 1, UINT32_MAX},
-    {"order", true, 0, SAMBA_MAX_STAGE_DIMS - 1},
-    {"level", false, 0, SAMBA_MAX_STAGE_DIMS},
-    {"depth", false, 0, UINT32_MAX},
-    {"joined", false, 0, 2},
+    {"tile", perDimension, 1, INT64_MAX},
+    {"unroll", perDimension, 1, UINT32_MAX},
+    {"order", perDimension, 0, SAMBA_MAX_STAGE_DIMS - 1},
+    {"level", perOperand, 0, SAMBA_MAX_STAGE_DIMS},
+    {"depth", perOperand, 0, UINT32_MAX},
+    {"joined", perOperand, 0, 2},
+    {"pipeline", perPipelineLoop, 0, SAMBA_MAX_STAGE_DIMS - 1},
 };
-enum { listTile, listUnroll, listOrder, listLevel, listDepth, listJoined, listCount };
+enum { listTile, listUnroll, listOrder, listLevel, listDepth, listJoined, listPipeline, listCount };
+
+/* How long a list may be. */
+static intptr_t mostEntries(int list) {
+  switch (lists[list].each) {
+  case perDimension:
+    return SAMBA_MAX_STAGE_DIMS;
+  case perOperand:
+    return SAMBA_MAX_STAGE_OPERANDS;
+  default:
+    return SAMBA_MAX_PIPELINE_DIMS;
+  }
+}
 
 static int64_t listEntry(const SambaMapping *mapping, int list, uint32_t k) {
   switch (list) {
@@ -264,8 +276,10 @@ static int64_t listEntry(const SambaMapping *mapping, int list, uint32_t k) {
     return mapping->operand_level[k];
   case listDepth:
     return mapping->operand_depth[k];
-  default:
+  case listJoined:
     return mapping->operand_joined[k];
+  default:
+    return mapping->pipeline_dims[k];
   }
 }
 
@@ -286,38 +300,33 @@ static void setListEntry(SambaMapping *mapping, int list, intptr_t k, int64_t nu
   case listDepth:
     mapping->operand_depth[k] = (uint32_t)number;
     break;
-  default:
+  case listJoined:
     mapping->operand_joined[k] = (uint32_t)number;
+    break;
+  default:
+    mapping->pipeline_dims[k] = (uint32_t)number;
   }
 }
 
-/* 'group' or 'pipeline': a number. */
-static SambaStatus readMappingNumber(SambaStringRef key, MlirAttribute value, SambaMapping *out) {
-  bool group = sambaStringRefEqualC(key, "group");
-  if (!group && !sambaStringRefEqualC(key, "pipeline"))
+static SambaStatus readMappingGroup(SambaStringRef key, MlirAttribute value, SambaMapping *out) {
+  if (!sambaStringRefEqualC(key, "group"))
     return sambaStatusMake(SAMBA_INVALID,
                            "#rdu.mapping has no '%.*s'; it has tile, unroll, order, level, "
                            "depth, joined, group and pipeline",
                            SAMBA_STRING_ARGS(key));
 
-  int64_t least = group ? 0 : -1;
-  int64_t most = group ? UINT32_MAX : SAMBA_MAX_STAGE_DIMS - 1;
-  if (!isInteger(value) || mlirIntegerAttrGetValueInt(value) < least ||
-      mlirIntegerAttrGetValueInt(value) > most)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "#rdu.mapping: '%.*s' must be an integer from %lld to %lld",
-                           SAMBA_STRING_ARGS(key), (long long)least, (long long)most);
+  if (!isInteger(value) || mlirIntegerAttrGetValueInt(value) < 0 ||
+      mlirIntegerAttrGetValueInt(value) > UINT32_MAX)
+    return sambaStatusMake(SAMBA_INVALID, "#rdu.mapping: 'group' must be an integer from 0 to %lld",
+                           (long long)UINT32_MAX);
 
-  if (group)
-    out->group = (uint32_t)mlirIntegerAttrGetValueInt(value);
-  else
-    out->pipeline_dim = (int32_t)mlirIntegerAttrGetValueInt(value);
+  out->group = (uint32_t)mlirIntegerAttrGetValueInt(value);
   return NULL;
 }
 
 /* All lists of a mapping that have an entry per dimension have one length. */
 static SambaStatus readDimCount(int list, intptr_t size, SambaMapping *out) {
-  if (!lists[list].per_dimension)
+  if (lists[list].each != perDimension)
     return NULL;
   if (out->dim_count && out->dim_count != (uint32_t)size)
     return sambaStatusMake(
@@ -329,7 +338,7 @@ static SambaStatus readDimCount(int list, intptr_t size, SambaMapping *out) {
 }
 
 static SambaStatus readMappingList(int list, MlirAttribute value, SambaMapping *out) {
-  intptr_t limit = lists[list].per_dimension ? SAMBA_MAX_STAGE_DIMS : SAMBA_MAX_STAGE_OPERANDS;
+  intptr_t limit = mostEntries(list);
   if (!mlirAttributeIsADenseI64Array(value) || mlirDenseArrayGetNumElements(value) > limit)
     return sambaStatusMake(SAMBA_INVALID,
                            "#rdu.mapping: '%s' must be a list of at most %lld integers",
@@ -349,6 +358,8 @@ static SambaStatus readMappingList(int list, MlirAttribute value, SambaMapping *
     setListEntry(out, list, k, number);
     used |= list == listOrder && number < size ? 1u << number : 0;
   }
+  if (list == listPipeline)
+    out->pipeline_count = (uint32_t)size;
 
   if (list == listOrder && used != (1u << size) - 1)
     return sambaStatusMake(SAMBA_INVALID,
@@ -358,7 +369,7 @@ static SambaStatus readMappingList(int list, MlirAttribute value, SambaMapping *
 }
 
 static SambaStatus readMapping(MlirAttribute body, SambaMapping *out) {
-  *out = (SambaMapping){.pipeline_dim = SAMBA_NO_INDEX};
+  *out = (SambaMapping){0};
   for (intptr_t i = 0; i < mlirDictionaryAttrGetNumElements(body); ++i) {
     MlirNamedAttribute entry = mlirDictionaryAttrGetElement(body, i);
     SambaStringRef key = sambaFromMlir(mlirIdentifierStr(entry.name));
@@ -366,7 +377,7 @@ static SambaStatus readMapping(MlirAttribute body, SambaMapping *out) {
     while (list < listCount && !sambaStringRefEqualC(key, lists[list].name))
       ++list;
     SAMBA_RETURN_IF_ERROR(list < listCount ? readMappingList(list, entry.attribute, out)
-                                           : readMappingNumber(key, entry.attribute, out));
+                                           : readMappingGroup(key, entry.attribute, out));
   }
 
   return NULL;
@@ -382,18 +393,19 @@ MlirAttribute sambaMappingToAttribute(MlirLocation location, const SambaMapping 
                                       uint32_t operand_count) {
   MlirContext context = mlirLocationGetContext(location);
   MlirType i64 = mlirIntegerTypeGet(context, 64);
-  MlirNamedAttribute entries[listCount + 2];
+  MlirNamedAttribute entries[listCount + 1];
   intptr_t used = 0;
 
   for (int list = 0; list < listCount; ++list) {
     int64_t numbers[SAMBA_MAX_STAGE_DIMS] = {0};
-    uint32_t size = lists[list].per_dimension ? mapping->dim_count : operand_count;
-    bool any = false;
+    const uint32_t sizes[] = {mapping->dim_count, operand_count, mapping->pipeline_count};
+    uint32_t size = sizes[lists[list].each];
+    bool any = list == listPipeline && size;
     for (uint32_t k = 0; k < size; ++k) {
       numbers[k] = listEntry(mapping, list, k);
       any = any || numbers[k];
     }
-    while (!lists[list].per_dimension && size && !numbers[size - 1])
+    while (lists[list].each == perOperand && size && !numbers[size - 1])
       --size;
     if (any)
       entries[used++] = sambaNamedAttribute(context, lists[list].name,
@@ -403,9 +415,6 @@ MlirAttribute sambaMappingToAttribute(MlirLocation location, const SambaMapping 
   if (mapping->group)
     entries[used++] =
         sambaNamedAttribute(context, "group", mlirIntegerAttrGet(i64, mapping->group));
-  if (mapping->pipeline_dim != SAMBA_NO_INDEX)
-    entries[used++] =
-        sambaNamedAttribute(context, "pipeline", mlirIntegerAttrGet(i64, mapping->pipeline_dim));
   return sambaAttributeGet(location, SAMBA_MAPPING_KIND, mlirStringRefCreate("", 0),
                            mlirDictionaryAttrGet(context, used, entries));
 }

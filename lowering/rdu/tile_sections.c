@@ -37,7 +37,7 @@ static void writeMappings(const SambaSectionStages *stages) {
     uint32_t count = stages->stage_ordinal[next - 1] + 1;
     SambaMapping *mappings = sambaAllocate(sambaArraySize(count, sizeof *mappings));
     for (uint32_t i = 0; i < count; ++i)
-      mappings[i] = (SambaMapping){.pipeline_dim = SAMBA_NO_INDEX};
+      mappings[i] = (SambaMapping){0};
     for (uint32_t i = s; i < next; ++i)
       mappings[stages->stage_ordinal[i]] = stages->graph->mappings[i];
     sambaMappingSetOnOperation(stages->stage_operation[s], count, mappings);

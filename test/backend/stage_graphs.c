@@ -476,6 +476,53 @@ static void makeAttention(SambaStageGraph *graph, Random *random) {
   addStage(graph, &stage, READ(y, 0, 1), OPS(OP(ADD, F, 0, 1), OP(ADD, F, 3, 2)));
 }
 
+/* A stage of the attention of several heads, over (batch, head, query) and one more dimension. */
+static uint32_t addHeadStage(SambaStageGraph *graph, SambaStage *stage, SambaTensorRole role,
+                             bool rows, const SambaLaneOp *ops, size_t count) {
+  const int64_t *extents = stage->extents;
+  uint32_t y = rows ? addTensor(graph, role, F, DIMS(extents[0], extents[1], extents[2]))
+                    : addTensor(graph, role, F, 4, extents);
+  return addStage(graph, stage, rows ? READ(y, 0, 1, 2) : READ(y, 0, 1, 2, 3), ops, count);
+}
+
+/* The attention of several heads: the first three dimensions of every stage are batch, head and
+ * query, k and v have no queries. */
+static void makeHeads(SambaStageGraph *graph, Random *random) {
+  int64_t b = randomIn(random, 2, 3);
+  int64_t h = randomIn(random, 2, 4);
+  int64_t s = randomIn(random, 2, 40);
+  int64_t t = randomIn(random, 1, 40);
+  int64_t d = randomIn(random, 1, 24);
+  uint32_t q = addTensor(graph, A, F, DIMS(b, h, s, d));
+  uint32_t k = addTensor(graph, A, F, DIMS(b, h, t, d));
+  uint32_t v = addTensor(graph, A, F, DIMS(b, h, t, d));
+
+  SambaStage stage = newStage("scores", DIMS(b, h, s, t, d), 4);
+  addOperand(&stage, READ(q, 0, 1, 2, 4));
+  addOperand(&stage, READ(k, 0, 1, 3, 4));
+  uint32_t scores = addHeadStage(graph, &stage, M, false, OPS(OP(MAC, F, 0, 1)));
+  stage = newStage("top", DIMS(b, h, s, t), 3);
+  stage.lane_reduce = true;
+  addOperand(&stage, READ(scores, 0, 1, 2, 3));
+  uint32_t top = addHeadStage(graph, &stage, M, true, OPS(OP(REDUCE_MAX, F, 0)));
+  stage = newStage("less", DIMS(b, h, s, t), 4);
+  addOperand(&stage, READ(scores, 0, 1, 2, 3));
+  addOperand(&stage, READ(top, 0, 1, 2));
+  uint32_t e = addHeadStage(graph, &stage, M, false, OPS(OP(SUB, F, 0, 1), OP(MUL, F, 2, 2)));
+  stage = newStage("sum", DIMS(b, h, s, t), 3);
+  stage.lane_reduce = randomIn(random, 0, 1);
+  addOperand(&stage, READ(e, 0, 1, 2, 3));
+  uint32_t sum = addHeadStage(graph, &stage, M, true, OPS(OP(REDUCE_ADD, F, 0)));
+  stage = newStage("share", DIMS(b, h, s, t), 4);
+  addOperand(&stage, READ(e, 0, 1, 2, 3));
+  addOperand(&stage, READ(sum, 0, 1, 2));
+  uint32_t p = addHeadStage(graph, &stage, M, false, OPS(OP(DIV, F, 0, 1)));
+  stage = newStage("mixed", DIMS(b, h, s, d, t), 4);
+  addOperand(&stage, READ(p, 0, 1, 2, 4));
+  addOperand(&stage, READ(v, 0, 1, 4, 3));
+  addHeadStage(graph, &stage, R, false, OPS(OP(MAC, F, 0, 1)));
+}
+
 /* A long program with many live values over the stage's operands and a counter; folded by a sum
  * when it reduces. */
 static uint32_t addProgram(SambaStageGraph *graph, Random *random, SambaStage *stage,
@@ -549,6 +596,7 @@ const GraphKind graphKinds[] = {{"matmul", makeMatmul},
                                 {"inner copies", makeInnerCopies},
                                 {"mlp", makeMlp},
                                 {"attention", makeAttention},
+                                {"heads", makeHeads},
                                 {"program", makeProgram},
                                 {"scatter", makeScatter}};
 const uint32_t graphKindCount = sizeof graphKinds / sizeof graphKinds[0];

@@ -27,7 +27,6 @@ static void mapAtRandom(SambaStageGraph *graph, Random *random) {
     memset(mapping, 0, sizeof *mapping);
     mapping->dim_count = stage->dim_count;
     mapping->group = s;
-    mapping->pipeline_dim = SAMBA_NO_INDEX;
     uint32_t parallel = 0;
     for (uint32_t d = 0; d < stage->dim_count; ++d) {
       int64_t extent = stage->extents[d];
@@ -108,6 +107,82 @@ static void plannedGraphsComputeTheSame(void **state) {
 static void randomMappingsComputeTheSame(void **state) {
   (void)state;
   runAll(false, (const char *const[]){"sn40l", NULL});
+}
+
+/* The loops of a pipeline, in the dimensions that all stages of a graph have first. */
+typedef struct Loops {
+  uint32_t count, dims[3];
+  int64_t tile[3];
+  uint32_t unroll[3];
+} Loops;
+
+/* One to three of the dimensions in any order, small tiles, few replicas. */
+static Loops loopsAtRandom(const SambaStage *stage, Random *random) {
+  Loops loops = {.count = (uint32_t)randomIn(random, 1, 3), .dims = {0, 1, 2}};
+  for (uint32_t i = 0; i < 3; ++i) {
+    uint32_t other = (uint32_t)randomIn(random, i, 2), dim = loops.dims[other];
+    int64_t extent = stage->extents[dim];
+    loops.dims[other] = loops.dims[i];
+    loops.dims[i] = dim;
+    loops.tile[i] = randomIn(random, 1, extent > 20 ? 20 : extent);
+    loops.unroll[i] = (uint32_t)randomIn(random, 1, extent > 3 ? 3 : extent);
+  }
+  return loops;
+}
+
+/* A legal mapping of one stage in the pipeline. */
+static void mapInPipeline(const SambaStage *stage, const Loops *loops, Random *random,
+                          SambaMapping *mapping) {
+  uint32_t used = 0;
+  mapping->dim_count = stage->dim_count;
+  mapping->pipeline_count = loops->count;
+  for (uint32_t d = 0; d < stage->dim_count; ++d) {
+    int64_t extent = stage->extents[d];
+    mapping->tile[d] = stage->reduced[d] ? extent : randomIn(random, 1, extent);
+    mapping->unroll[d] = stage->reduced[d] || extent < 2 ? 1 : (uint32_t)randomIn(random, 1, 2);
+  }
+  for (uint32_t i = 0; i < loops->count; ++i) {
+    uint32_t dim = loops->dims[i];
+    mapping->order[i] = mapping->pipeline_dims[i] = dim;
+    mapping->tile[dim] = loops->tile[i];
+    mapping->unroll[dim] = loops->unroll[i];
+    used |= 1u << dim;
+  }
+  for (uint32_t d = 0, at = loops->count; d < stage->dim_count; ++d)
+    if (!(used >> d & 1))
+      mapping->order[at++] = d;
+  for (uint32_t i = 0; i < stage->operand_count; ++i) {
+    mapping->operand_level[i] = (uint32_t)randomIn(random, 0, stage->dim_count);
+    mapping->operand_depth[i] = (uint32_t)randomIn(random, 1, 4);
+    mapping->operand_joined[i] = (uint32_t)randomIn(random, 0, 2);
+  }
+}
+
+static void pipelinesOfSeveralLoopsComputeTheSame(void **state) {
+  (void)state;
+  const SambaMachine *machine = sambaMachineFind(sambaStringRef("sn40l"));
+  uint32_t heads = 0, ran = 0;
+  while (strcmp(graphKinds[heads].name, "heads") != 0)
+    ++heads;
+
+  for (uint64_t seed = 1; seed <= 80; ++seed) {
+    SambaArena arena = {0};
+    SambaStageGraph graph = {.arena = &arena, .name = "heads"};
+    Random random = {seed * 7907};
+    graphKinds[heads].make(&graph, &random);
+    Loops loops = loopsAtRandom(&graph.stages[0], &random);
+    for (uint32_t s = 0; s < graph.stage_count; ++s) {
+      graph.mappings[s] = (SambaMapping){.group = s};
+      mapInPipeline(&graph.stages[s], &loops, &random, &graph.mappings[s]);
+    }
+    SambaStatus status = executeGraph(&graph, machine, seed);
+    if (status && sambaStatusGetCode(status) != SAMBA_EXHAUSTED)
+      fail_msg("seed %llu: %s", (unsigned long long)seed, sambaStatusGetMessage(status));
+    ran += status == NULL;
+    sambaStatusFree(status);
+    sambaArenaDestroy(&arena);
+  }
+  assert_int_equal(ran, 80);
 }
 
 /* Counts the buffers between two orders, and those whose orders differ. */
@@ -217,8 +292,7 @@ static void mapCarried(SambaStageGraph *graph, Random *random) {
   const SambaStage *stage = &graph->stages[0];
   bool swapped = randomIn(random, 0, 1);
   SambaMapping *mapping = &graph->mappings[0];
-  *mapping = (SambaMapping){
-      .dim_count = 3, .order = {2, swapped, !swapped}, .pipeline_dim = SAMBA_NO_INDEX};
+  *mapping = (SambaMapping){.dim_count = 3, .order = {2, swapped, !swapped}};
 
   for (uint32_t d = 0; d < 2; ++d) {
     mapping->tile[d] = randomIn(random, 1, 24);
@@ -288,6 +362,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(slotsHoldConversions),
                                      cmocka_unit_test(plannedGraphsComputeTheSame),
                                      cmocka_unit_test(randomMappingsComputeTheSame),
+                                     cmocka_unit_test(pipelinesOfSeveralLoopsComputeTheSame),
                                      cmocka_unit_test(carriedSumsComputeTheSame),
                                      cmocka_unit_test(chunkedSumsComputeTheSame),
                                      cmocka_unit_test(otherMachinesComputeTheSame)};

@@ -51,7 +51,8 @@ CASE(unrollTooLarge, mapping->tile[0] = 1; mapping->unroll[0] = 65)
 CASE(noPermutation, mapping->order[0] = 1)
 CASE(reducedEarly, mapping->order[1] = 2; mapping->order[2] = 1)
 CASE(noDivisor, mapping->tile[2] = 7)
-CASE(pipelineInside, mapping->pipeline_dim = 1; mapping->order[0] = 0; mapping->order[1] = 1)
+CASE(pipelineInside, mapping->pipeline_count = 1; mapping->pipeline_dims[0] = 1;
+     mapping->order[0] = 0; mapping->order[1] = 1)
 
 static void mappingsAreChecked(void **state) {
   (void)state;
@@ -63,7 +64,9 @@ static void mappingsAreChecked(void **state) {
       {"the loop order is not a permutation of the dimensions: position 1 is 1", noPermutation},
       {"reduced dimension 2 must stay at position 2 of the loop order", reducedEarly},
       {"reduced dimension 2: tile 7 does not divide the extent 48", noDivisor},
-      {"pipeline dimension 1 must be a parallel dimension and the outermost loop", pipelineInside},
+      {"pipeline dimension 1 must be a parallel dimension and loop 0, the outermost but for those "
+       "of ",
+       pipelineInside},
   };
 
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {

@@ -44,8 +44,7 @@ static void mapWhole(SambaStageGraph *graph) {
   for (uint32_t s = 0; s < graph->stage_count; ++s) {
     const SambaStage *stage = &graph->stages[s];
     SambaMapping *mapping = &graph->mappings[s];
-    *mapping =
-        (SambaMapping){.dim_count = stage->dim_count, .group = s, .pipeline_dim = SAMBA_NO_INDEX};
+    *mapping = (SambaMapping){.dim_count = stage->dim_count, .group = s};
     for (uint32_t d = 0; d < stage->dim_count; ++d) {
       mapping->tile[d] = stage->extents[d];
       mapping->unroll[d] = 1;
@@ -170,13 +169,13 @@ static void pipelinesAgree(void **state) {
   SambaMachine machine = machineOf("sn40l");
 
   makeChain(&graph, &arena, false);
-  graph.mappings[0].pipeline_dim = 0;
+  graph.mappings[0].pipeline_count = 1;
   expectLower(&graph, &machine, SAMBA_INVALID,
               "stage 1 (point) has not a pipeline dimension, but stage 0 (point) has");
-  graph.mappings[1].pipeline_dim = 0;
+  graph.mappings[1].pipeline_count = 1;
   graph.mappings[0].tile[0] = 4;
   expectLower(&graph, &machine, SAMBA_INVALID,
-              "1 x 1 tiles of 8 along the pipeline dimension, but the section has 1 x 2 of 4");
+              "1 x 1 tiles of 8 along pipeline dimension 0, but stage 0 (point) has 1 x 2 of 4");
   graph.mappings[1].tile[0] = 4;
   graph.stages[1].operands[0].axes[0].coefficients[0] = -1;
   graph.stages[1].operands[0].axes[0].constant = 7;
@@ -262,7 +261,7 @@ static void buffersAndCountersHaveLimits(void **state) {
   machine.pmu_bytes = 1024;
   graph.mappings[0].operand_depth[0] = graph.mappings[1].operand_depth[0] = 3;
   graph.mappings[0].tile[0] = graph.mappings[1].tile[0] = 4;
-  graph.mappings[0].pipeline_dim = graph.mappings[1].pipeline_dim = 0;
+  graph.mappings[0].pipeline_count = graph.mappings[1].pipeline_count = 1;
   graph.mappings[1].operand_depth[0] = 6;
   expectLower(&graph, &machine, SAMBA_EXHAUSTED,
               "needs 1152 bytes (6 slots of 48 elements of f32), but a PMU of sn40l has 1024\n  "
@@ -377,8 +376,7 @@ static void sumsInPmusHaveLimits(void **state) {
                                      .order = {2, 0, 1},
                                      .tile = {16, 16, 1},
                                      .unroll = {1, 1, 1},
-                                     .operand_level = {1, 1},
-                                     .pipeline_dim = SAMBA_NO_INDEX};
+                                     .operand_level = {1, 1}};
   machine.pmu_bytes = 1024; /* a tile each, and more of them than a port has flows */
   machine.flows_per_lane = 2;
   expectLower(&graph, &machine, SAMBA_EXHAUSTED,

@@ -256,8 +256,13 @@ static void printsEverything(void **state) {
   stage->operands[0].axes[1] = (SambaAxisMap){.constant = -1, .coefficients = {0, 2}};
   stage->operands[0].guarded = true;
   stage->operands[0].fill = 0x40;
-  graph.mappings[0] = (SambaMapping){
-      .dim_count = 2, .tile = {2, 6}, .unroll = {2, 1}, .order = {0, 1}, .operand_depth = {2, 1}};
+  graph.mappings[0] = (SambaMapping){.dim_count = 2,
+                                     .tile = {2, 6},
+                                     .unroll = {2, 1},
+                                     .order = {0, 1},
+                                     .operand_depth = {2, 1},
+                                     .pipeline_count = 1,
+                                     .pipeline_dims = {0}};
 
   sambaStageGraphPrint(&graph, &text);
   assert_string_equal(
@@ -272,7 +277,7 @@ static void printsEverything(void **state) {
       "    value 2: reduce_add f32 0\n"
       "    output: value 2 to tensor 1 [d0]\n"
       "    mapping: group 0 tile [2, 6] unroll [2, 1] order [0, 1] level [0, 0] depth [2, 1] "
-      "pipeline d0\n");
+      "pipeline [0]\n");
   sambaTextFree(&text);
   sambaArenaDestroy(&arena);
 }

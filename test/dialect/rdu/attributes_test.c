@@ -77,9 +77,10 @@ static void mappings(void **state) {
                       .operand_depth = {2, 2},
                       .operand_joined = {1, 2},
                       .group = 7,
-                      .pipeline_dim = 0};
-  SambaMapping one = {.dim_count = 1, .tile = {5}, .pipeline_dim = SAMBA_NO_INDEX};
-  SambaMapping zero = {.pipeline_dim = SAMBA_NO_INDEX};
+                      .pipeline_count = 2,
+                      .pipeline_dims = {2, 0}};
+  SambaMapping one = {.dim_count = 1, .tile = {5}};
+  SambaMapping zero = {0};
   const SambaMapping *all[] = {&own, &one, &zero};
 
   for (int i = 0; i < 3; ++i) {
