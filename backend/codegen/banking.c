@@ -48,42 +48,58 @@ static uint64_t tokensPerSlot(const SambaPort *port) {
   return sambaTripProduct(port->access.trips, port->access.slot_level, port->access.token_level);
 }
 
-/* Cycles per slot of some ports, from a few of their tokens. */
+/* Cycles per slot of some ports, from a few of their tokens. Stops once they are known to be more
+ * than `most`: then it is any number above that. */
 static uint64_t sideCycles(const Chooser *chooser, SambaPortPatterns *patterns,
-                           const SambaUnit *unit, const SambaPort *ports, uint32_t count) {
+                           const SambaUnit *unit, const SambaPort *ports, uint32_t count,
+                           uint64_t most) {
   uint64_t total = 0;
-  for (uint32_t p = 0; p < count; ++p) {
+  for (uint32_t p = 0; p < count && total <= most; ++p) {
     SambaPortCycles *cycles = sambaPortCyclesCreate(patterns, &unit->buffer, &ports[p],
                                                     portVectorBytes(chooser, unit, &ports[p]));
-    uint64_t tokens = tokensPerSlot(&ports[p]);
-    uint64_t step = (tokens + SAMPLES - 1) / SAMPLES, sum = 0, samples = 0;
-    for (uint64_t token = 0; token < tokens; token += step, ++samples)
+    uint64_t tokens = tokensPerSlot(&ports[p]), sum = 0;
+    uint64_t step = (tokens + SAMPLES - 1) / SAMPLES, samples = (tokens + step - 1) / step;
+    for (uint64_t token = 0; token < tokens && total + sum * tokens / samples <= most;
+         token += step)
       sum += sambaPortTokenCycles(cycles, token);
     total += sum * tokens / samples;
   }
   return total;
 }
 
-static Cost costOf(const Chooser *chooser, const SambaUnit *unit) {
-  SambaArena arena = {0};
-  SambaPortPatterns *patterns = sambaPortPatternsCreate(chooser->machine, &arena);
-  uint64_t writes = sideCycles(chooser, patterns, unit, unit->inputs, unit->input_count);
-  uint64_t reads = sideCycles(chooser, patterns, unit, unit->outputs, unit->output_count);
-  sambaArenaDestroy(&arena);
+/* No banking can do better: a cycle per vector. */
+static uint64_t leastCycles(const Chooser *chooser, const SambaUnit *unit, const SambaPort *ports,
+                            uint32_t count) {
+  uint64_t total = 0;
+  for (uint32_t p = 0; p < count; ++p) {
+    uint64_t bytes = ports[p].token_elements * sambaDTypeBytes(ports[p].dtype);
+    uint64_t vector = portVectorBytes(chooser, unit, &ports[p]);
+    total += tokensPerSlot(&ports[p]) * ((bytes + vector - 1) / vector);
+  }
+  return total;
+}
+
+static Cost costOfSides(uint64_t writes, uint64_t reads) {
   return (Cost){writes > reads ? writes : reads, writes + reads};
 }
 
-/* No banking can do better: a cycle per vector. */
-static uint64_t leastCycles(const Chooser *chooser, const SambaUnit *unit) {
-  uint64_t total = 0;
-  for (uint32_t p = 0; p < unit->input_count + unit->output_count; ++p) {
-    const SambaPort *port =
-        p < unit->input_count ? &unit->inputs[p] : &unit->outputs[p - unit->input_count];
-    uint64_t bytes = port->token_elements * sambaDTypeBytes(port->dtype);
-    uint64_t vector = portVectorBytes(chooser, unit, port);
-    total += tokensPerSlot(port) * ((bytes + vector - 1) / vector);
-  }
-  return total;
+/* Whether the unit's banking costs less than `least`, which then becomes what it costs. One side
+ * alone may show that it does not. */
+static bool costsLess(const Chooser *chooser, const SambaUnit *unit, Cost *least) {
+  SambaArena arena = {0};
+  SambaPortPatterns *patterns = sambaPortPatternsCreate(chooser->machine, &arena);
+  uint64_t reads =
+      sideCycles(chooser, patterns, unit, unit->outputs, unit->output_count, least->slower);
+  uint64_t writes = leastCycles(chooser, unit, unit->inputs, unit->input_count);
+
+  if (isBetter(costOfSides(writes, reads), *least))
+    writes = sideCycles(chooser, patterns, unit, unit->inputs, unit->input_count, least->slower);
+  Cost cost = costOfSides(writes, reads);
+  bool less = isBetter(cost, *least);
+  if (less)
+    *least = cost;
+  sambaArenaDestroy(&arena);
+  return less;
 }
 
 /*===-- Candidates ----------------------------------------------------------------------------===*/
@@ -126,8 +142,10 @@ static bool hasStageForRows(const Chooser *chooser, SambaUnit *unit) {
 
 static void choose(const Chooser *chooser, SambaUnit *unit) {
   uint32_t rows[MOST_ROWS];
-  uint64_t least = leastCycles(chooser, unit);
-  Cost best = costOf(chooser, unit);
+  uint64_t least = leastCycles(chooser, unit, unit->inputs, unit->input_count) +
+                   leastCycles(chooser, unit, unit->outputs, unit->output_count);
+  Cost best = {UINT64_MAX, UINT64_MAX};
+  costsLess(chooser, unit, &best);
   if (best.both == least || !hasStageForRows(chooser, unit))
     return;
 
@@ -138,11 +156,8 @@ static void choose(const Chooser *chooser, SambaUnit *unit) {
       unit->buffer.banking = SAMBA_BANKING_DIAGONAL;
       unit->buffer.row_words = rows[r];
       unit->buffer.skew = skew;
-      Cost cost = costOf(chooser, unit);
-      if (isBetter(cost, best)) {
-        best = cost;
+      if (costsLess(chooser, unit, &best))
         chosen = unit->buffer;
-      }
     }
   unit->buffer = chosen;
 }

@@ -328,13 +328,12 @@ static SambaStatus emitAll(SambaCodegen *codegen, SambaSection *section) {
   for (uint32_t g = 0; g < codegen->groups.count; ++g)
     SAMBA_RETURN_IF_ERROR(emitGroup(codegen, g));
   sambaAssemblyFinish(&codegen->assembly, section);
-  sambaChooseBanking(codegen->machine, section);
 
   return checkCounters(codegen, section);
 }
 
-SambaStatus sambaCodegenSection(const SambaStageGraph *graph, const SambaMachine *machine,
-                                SambaArena *arena, SambaSection **out_section) {
+SambaStatus sambaCodegenDraft(const SambaStageGraph *graph, const SambaMachine *machine,
+                              SambaArena *arena, SambaSection **out_section) {
   if (graph->stage_count == 0)
     return sambaStatusMake(SAMBA_INVALID, "section %s has no stages",
                            graph->name ? graph->name : "");
@@ -362,5 +361,12 @@ SambaStatus sambaCodegenSection(const SambaStageGraph *graph, const SambaMachine
     return sambaStatusAnnotate(status, "section %s", section->name);
   *out_section = section;
 
+  return NULL;
+}
+
+SambaStatus sambaCodegenSection(const SambaStageGraph *graph, const SambaMachine *machine,
+                                SambaArena *arena, SambaSection **out_section) {
+  SAMBA_RETURN_IF_ERROR(sambaCodegenDraft(graph, machine, arena, out_section));
+  sambaChooseBanking(machine, *out_section);
   return NULL;
 }

@@ -548,7 +548,7 @@ static SambaStatus emitSection(const SambaStageGraph *graph, const SambaMachine 
                                SambaArena *arena, SambaSection **out_section) {
   SambaArena scratch = {0};
   SambaSection *section = NULL;
-  SambaStatus status = sambaCodegenSection(graph, machine, &scratch, &section);
+  SambaStatus status = sambaCodegenDraft(graph, machine, &scratch, &section);
   if (!status)
     status = sambaSplitPrograms(section, machine);
   if (!status)

@@ -19,9 +19,9 @@ typedef struct SambaPlanOptions {
 SambaStatus sambaPlanTiles(SambaStageGraph *graph, const SambaMachine *machine,
                            const SambaPlanOptions *options);
 
-/* The same, and the section that the planner has tried its plan with: emitted, programs split,
- * within the machine's units. out_section: NULL when codegen refuses the plan for another reason
- * than its size. arena: empty; the section's from then on. */
+/* The same, and the draft of a section that the planner has tried its plan with: emitted, programs
+ * split, within the machine's units. out_section: NULL when codegen refuses the plan for another
+ * reason than its size. arena: empty; the section's from then on. */
 SambaStatus sambaPlanSection(SambaStageGraph *graph, const SambaMachine *machine,
                              const SambaPlanOptions *options, SambaArena *arena,
                              SambaSection **out_section);

@@ -14,8 +14,6 @@
 #include <string.h>
 
 enum {
-  MOST_WORDS = 4096,    /* places for the words of a vector: four times as many as it has */
-  MOST_BANKS = 256,     /* parameters.def */
   MOST_KNOWN = 1 << 20, /* nests that are kept */
   STEPS = SAMBA_MAX_COUNTERS + 1,
 };
@@ -49,11 +47,18 @@ typedef struct Pattern {
   struct Pattern *next;
 } Pattern;
 
-/* Words of a vector and their number per bank; an entry counts when its stamp is this vector's. */
+/* Something that counts when its stamp is that of the running vector. */
+typedef struct Stamped {
+  uint64_t stamp, value;
+} Stamped;
+
+/* Words of a vector and their number per bank. */
 typedef struct VectorWords {
   uint64_t stamp;
-  uint64_t words[MOST_WORDS], word_stamps[MOST_WORDS];
-  uint64_t bank_counts[MOST_BANKS], bank_stamps[MOST_BANKS];
+  Stamped *words; /* a power of two of places, at least four times as many as a vector has words */
+  uint32_t shift; /* of a hash to a place */
+  uint64_t mask;
+  Stamped *banks;
 } VectorWords;
 
 struct SambaPortPatterns {
@@ -228,21 +233,18 @@ static Pattern *findPattern(SambaPortPatterns *patterns, const SambaBuffer *buff
 /* Counts a word of the running vector; returns how many its bank gives by now. */
 static uint64_t takeWord(SambaPortPatterns *patterns, const Pattern *pattern, uint64_t word) {
   VectorWords *vector = &patterns->vector;
-  uint64_t at = word * UINT64_C(0x9e3779b97f4a7c15) >> 52;
-  while (vector->word_stamps[at] == vector->stamp) {
-    if (vector->words[at] == word)
+  uint64_t at = word * UINT64_C(0x9e3779b97f4a7c15) >> vector->shift;
+  while (vector->words[at].stamp == vector->stamp) {
+    if (vector->words[at].value == word)
       return 0;
-    at = (at + 1) % MOST_WORDS;
+    at = (at + 1) & vector->mask;
   }
-  vector->words[at] = word;
-  vector->word_stamps[at] = vector->stamp;
+  vector->words[at] = (Stamped){vector->stamp, word};
 
-  uint32_t bank = sambaBufferBank(patterns->machine, &pattern->buffer, word);
-  if (vector->bank_stamps[bank] != vector->stamp) {
-    vector->bank_stamps[bank] = vector->stamp;
-    vector->bank_counts[bank] = 0;
-  }
-  return ++vector->bank_counts[bank];
+  Stamped *bank = &vector->banks[sambaBufferBank(patterns->machine, &pattern->buffer, word)];
+  if (bank->stamp != vector->stamp)
+    *bank = (Stamped){vector->stamp, 0};
+  return ++bank->value;
 }
 
 static bool isEnabled(const Pattern *pattern, const int64_t *guards) {
@@ -399,6 +401,16 @@ SambaPortPatterns *sambaPortPatternsCreate(const SambaMachine *machine, SambaAre
   SambaPortPatterns *patterns = SAMBA_ARENA_NEW(arena, SambaPortPatterns);
   patterns->machine = machine;
   patterns->arena = arena;
+
+  /* No element has more than 8 bytes, no word less than one. */
+  uint64_t most = machine->pmu_port_bytes > 8 ? (uint64_t)machine->pmu_port_bytes : 8, bits = 2;
+  while (UINT64_C(1) << bits < 4 * most)
+    ++bits;
+  patterns->vector =
+      (VectorWords){.words = SAMBA_ARENA_ARRAY(arena, Stamped, (size_t)1 << bits),
+                    .shift = (uint32_t)(64 - bits),
+                    .mask = (UINT64_C(1) << bits) - 1,
+                    .banks = SAMBA_ARENA_ARRAY(arena, Stamped, (size_t)machine->pmu_banks)};
   return patterns;
 }
 

@@ -17,7 +17,8 @@
 typedef struct SambaPortPatterns SambaPortPatterns;
 SambaPortPatterns *sambaPortPatternsCreate(const SambaMachine *machine, SambaArena *arena);
 
-/* The law of one port of a buffer with vectors of `vector_bytes`. Buffer and port are borrowed. */
+/* The law of one port of a buffer with vectors of `vector_bytes`, at most pmu_port_bytes. Buffer
+ * and port are borrowed. */
 typedef struct SambaPortCycles SambaPortCycles;
 SambaPortCycles *sambaPortCyclesCreate(SambaPortPatterns *patterns, const SambaBuffer *buffer,
                                        const SambaPort *port, uint64_t vector_bytes);
