@@ -97,6 +97,8 @@ static void orderLanes(SambaTileNest *nest) {
 static int64_t divide(const SambaTileNest *nest, const uint32_t *dims, uint32_t count, int64_t room,
                       int64_t *out_pass) {
   int64_t best = 0;
+  while (count && nest->tile[dims[count - 1]] == 1)
+    out_pass[dims[--count]] = 1;
   if (count == 0)
     return 1;
   uint32_t dim = dims[count - 1];
@@ -139,7 +141,7 @@ static void passArray(SambaTileNest *nest) {
 static bool goesOn(const SambaTileNest *nest) {
   bool chunked = false;
   for (uint32_t dim = nest->group->parallel_count; dim < nest->group->dim_count; ++dim)
-    chunked |= nest->trips[dim] > 1;
+    chunked |= nest->tiles[dim] > 1;
   return chunked;
 }
 
@@ -186,8 +188,8 @@ static void passLanes(SambaTileNest *nest) {
   }
 }
 
-/* The order of the counters of a pass, and its points. */
-static void choosePasses(SambaTileNest *nest) {
+/* The points of a pass, and the order of its counters. */
+static void choosePoints(SambaTileNest *nest) {
   const SambaGroup *group = nest->group;
   memcpy(nest->pass, nest->tile, sizeof nest->pass);
   memcpy(nest->pass_order, group->output_order, sizeof nest->pass_order);
@@ -207,6 +209,37 @@ static void choosePasses(SambaTileNest *nest) {
   }
 }
 
+static void choosePasses(SambaTileNest *nest) {
+  choosePoints(nest);
+  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
+    nest->pass_trips[dim] =
+        nest->pass[dim] == nest->tile[dim] ? 1 : nest->tile[dim] / nest->pass[dim];
+}
+
+void sambaTileNestReorder(SambaTileNest *nest, const uint32_t *order, const uint32_t *unroll) {
+  const SambaGroup *group = nest->group;
+  nest->copies = 1;
+  nest->sums_outside = group->reduced[order[0]] && group->parallel_count > 0;
+
+  for (uint32_t dim = 0; dim < group->dim_count; ++dim) {
+    nest->dim_at[dim] = order[dim];
+    nest->unroll[dim] = unroll[dim];
+    nest->trips[dim] = sambaCeilDiv(nest->tiles[dim], unroll[dim]);
+    nest->copies *= unroll[dim];
+    nest->loop_step[dim] = nest->tile[dim];
+    nest->copy_step[dim] = nest->tile[dim] * nest->trips[dim];
+  }
+
+  nest->stepping_count = 0;
+  for (uint32_t position = 0; position < sambaTileNestLoops(nest); ++position)
+    if (sambaTileNestLoop(nest, position).trips > 1)
+      nest->stepping[nest->stepping_count++] = position;
+
+  memset(nest->level, 0, sizeof nest->level);
+  memset(nest->depth, 0, sizeof nest->depth);
+  memset(nest->joined, 0, sizeof nest->joined);
+}
+
 void sambaTileNestFill(const SambaStageGraph *graph, const SambaGroup *group,
                        const SambaMachine *machine, uint32_t pipeline_count, const uint32_t *order,
                        const int64_t *tile, const uint32_t *unroll, SambaTileNest *out_nest) {
@@ -214,22 +247,11 @@ void sambaTileNestFill(const SambaStageGraph *graph, const SambaGroup *group,
   out_nest->group = group;
   out_nest->machine = machine;
   out_nest->pipeline_count = pipeline_count;
-  out_nest->copies = 1;
-
-  out_nest->sums_outside = group->reduced[order[0]] && group->parallel_count > 0;
 
   for (uint32_t dim = 0; dim < group->dim_count; ++dim) {
-    out_nest->dim_at[dim] = order[dim];
     out_nest->tile[dim] = tile[dim];
-    out_nest->unroll[dim] = unroll[dim];
-    out_nest->trips[dim] = sambaCeilDiv(sambaCeilDiv(group->extents[dim], tile[dim]), unroll[dim]);
-    out_nest->copies *= unroll[dim];
-    out_nest->loop_step[dim] = tile[dim];
-    out_nest->copy_step[dim] = tile[dim] * out_nest->trips[dim];
+    out_nest->tiles[dim] = sambaCeilDiv(group->extents[dim], tile[dim]);
   }
-
-  memset(out_nest->level, 0, sizeof out_nest->level);
-  memset(out_nest->depth, 0, sizeof out_nest->depth);
-  memset(out_nest->joined, 0, sizeof out_nest->joined);
   choosePasses(out_nest);
+  sambaTileNestReorder(out_nest, order, unroll);
 }

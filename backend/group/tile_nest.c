@@ -8,18 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-SambaTileLoop sambaTileNestLoop(const SambaTileNest *nest, uint32_t position) {
-  const uint32_t passes_at = sambaTileNestPassesAt(nest);
-  const uint32_t dims = nest->group->dim_count;
-  uint32_t dim;
-  if (position >= passes_at && position < passes_at + dims) {
-    dim = nest->pass_order[position - passes_at];
-    return (SambaTileLoop){dim, nest->tile[dim] / nest->pass[dim], nest->pass[dim]};
-  }
-  dim = nest->dim_at[position < passes_at ? position : position - dims];
-  return (SambaTileLoop){dim, nest->trips[dim], nest->loop_step[dim]};
-}
-
 uint32_t sambaTileNestChainLevel(const SambaTileNest *nest, uint32_t level) {
   return level <= sambaTileNestPassesAt(nest) ? level : level + nest->group->dim_count;
 }
@@ -63,37 +51,61 @@ typedef struct BoxSpan {
 } BoxSpan;
 
 static void addSteps(BoxSpan *span, int64_t step, int64_t trips) {
-  if (trips == 1)
-    return;
   span->step = (int64_t)sambaGreatestDivisor((uint64_t)span->step, (uint64_t)llabs(step));
   span->reach += (step < 0 ? -step : step) * (trips - 1);
   span->low += step < 0 ? step * (trips - 1) : 0;
 }
 
+/* Counters that sweep a box: points, tile and pass loops, copies of each dimension. */
+typedef struct BoxCounters {
+  uint32_t count;
+  SambaTileLoop counters[5 * SAMBA_MAX_STAGE_DIMS];
+} BoxCounters;
+
+static void addCounter(BoxCounters *box, uint32_t dim, int64_t trips, int64_t step) {
+  if (trips > 1)
+    box->counters[box->count++] = (SambaTileLoop){dim, trips, step};
+}
+
+/* Those on which the operand depends. */
+static void gatherCounters(const SambaTileNest *nest, uint32_t operand, const BoxLoops *loops,
+                           BoxCounters *box) {
+  const SambaGroup *group = nest->group;
+  box->count = 0;
+
+  for (uint32_t dim = 0; dim < group->dim_count; ++dim) {
+    if (!sambaGroupDepends(group, operand, dim))
+      continue;
+    addCounter(box, dim, nest->pass[dim], 1);
+    if (loops->joined >> dim & 1)
+      addCounter(box, dim, nest->unroll[dim], nest->copy_step[dim]);
+    if (loops->paired == dim)
+      addCounter(box, dim, 2, nest->copy_step[dim]);
+  }
+
+  for (uint32_t i = nest->stepping_count; i-- > 0 && nest->stepping[i] >= loops->from;) {
+    SambaTileLoop loop = sambaTileNestLoop(nest, nest->stepping[i]);
+    if (nest->stepping[i] != loops->without && sambaGroupDepends(group, operand, loop.dim))
+      box->counters[box->count++] = loop;
+  }
+}
+
 /* The box of the loops and of the points. */
 static void boxOf(const SambaTileNest *nest, uint32_t operand, const BoxLoops *loops,
                   SambaTileBox *out_box) {
-  const SambaGroup *group = nest->group;
-  const SambaStageOperand *map = &group->operands[operand].map;
+  const SambaStageOperand *map = &nest->group->operands[operand].map;
+  BoxCounters box;
+  gatherCounters(nest, operand, loops, &box);
 
   out_box->rank = nest->graph->tensors[map->tensor].rank;
   out_box->elements = 1;
   for (uint32_t axis = 0; axis < out_box->rank; ++axis) {
     BoxSpan span = {0, 0, 0};
     const int64_t *coefficients = map->axes[axis].coefficients;
-    for (uint32_t dim = 0; dim < group->dim_count; ++dim) {
-      if (!coefficients[dim])
-        continue;
-      addSteps(&span, coefficients[dim], nest->pass[dim]);
-      if (loops->joined >> dim & 1)
-        addSteps(&span, coefficients[dim] * nest->copy_step[dim], nest->unroll[dim]);
-      if (loops->paired == dim)
-        addSteps(&span, coefficients[dim] * nest->copy_step[dim], 2);
-    }
-    for (uint32_t position = loops->from; position < sambaTileNestLoops(nest); ++position) {
-      SambaTileLoop loop = sambaTileNestLoop(nest, position);
-      if (coefficients[loop.dim] && position != loops->without)
-        addSteps(&span, coefficients[loop.dim] * loop.step, loop.trips);
+    for (uint32_t i = 0; i < box.count; ++i) {
+      const SambaTileLoop *counter = &box.counters[i];
+      if (coefficients[counter->dim])
+        addSteps(&span, coefficients[counter->dim] * counter->step, counter->trips);
     }
     out_box->low[axis] = span.low;
     out_box->step[axis] = span.step ? span.step : 1;
@@ -238,15 +250,15 @@ void sambaTileNestSlotBox(const SambaTileNest *nest, uint32_t operand, SambaTile
 
 int64_t sambaTileNestTrips(const SambaTileNest *nest, uint32_t level) {
   int64_t trips = 1;
-  for (uint32_t position = 0; position < level; ++position)
-    trips *= sambaTileNestLoop(nest, position).trips;
+  for (uint32_t i = 0; i < nest->stepping_count && nest->stepping[i] < level; ++i)
+    trips *= sambaTileNestLoop(nest, nest->stepping[i]).trips;
   return trips;
 }
 
 int64_t sambaTileNestPasses(const SambaTileNest *nest) {
   int64_t passes = 1;
   for (uint32_t dim = 0; dim < nest->group->parallel_count; ++dim)
-    passes *= nest->tile[dim] / nest->pass[dim];
+    passes *= nest->pass_trips[dim];
   return passes;
 }
 
@@ -256,13 +268,11 @@ uint32_t sambaTileNestSlotLevel(const SambaTileNest *nest, uint32_t operand) {
       sambaTileNestChainLevel(nest, nest->level[operand] < most ? nest->level[operand] : most);
   if (sambaTileNestTokenLevel(nest, operand) < level)
     level = sambaTileNestTokenLevel(nest, operand);
-  while (level) {
-    SambaTileLoop loop = sambaTileNestLoop(nest, level - 1);
-    if (loop.trips > 1 && sambaGroupDepends(nest->group, operand, loop.dim))
-      break;
-    --level;
-  }
-  return level;
+  for (uint32_t i = nest->stepping_count; i-- > 0;)
+    if (nest->stepping[i] < level &&
+        sambaGroupDepends(nest->group, operand, sambaTileNestLoop(nest, nest->stepping[i]).dim))
+      return nest->stepping[i] + 1;
+  return 0;
 }
 
 /* The shape of a firing on the array. */
@@ -324,11 +334,9 @@ bool sambaTileNestIsDirect(const SambaTileNest *nest, uint32_t operand) {
   uint32_t level = sambaTileNestTokenLevel(nest, operand);
   if (sambaTileNestSlotLevel(nest, operand) < level)
     return false;
-  for (uint32_t position = 0; position < level; ++position) {
-    SambaTileLoop loop = sambaTileNestLoop(nest, position);
-    if (loop.trips > 1 && !sambaGroupDepends(group, operand, loop.dim))
+  for (uint32_t i = 0; i < nest->stepping_count && nest->stepping[i] < level; ++i)
+    if (!sambaGroupDepends(group, operand, sambaTileNestLoop(nest, nest->stepping[i]).dim))
       return false;
-  }
   return isTokenInOrder(nest, operand);
 }
 

@@ -28,15 +28,18 @@ typedef struct SambaTileNest {
   const SambaMachine *machine;
   uint32_t pipeline_count; /* the outermost loops, of the pipeline: dim_at[0] and so on */
   uint32_t dim_at[SAMBA_MAX_STAGE_DIMS];
-  int64_t tile[SAMBA_MAX_STAGE_DIMS], trips[SAMBA_MAX_STAGE_DIMS];
-  int64_t pass[SAMBA_MAX_STAGE_DIMS]; /* divides the tile */
+  int64_t tile[SAMBA_MAX_STAGE_DIMS], tiles[SAMBA_MAX_STAGE_DIMS];
+  int64_t trips[SAMBA_MAX_STAGE_DIMS];      /* tiles of one copy */
+  int64_t pass[SAMBA_MAX_STAGE_DIMS];       /* divides the tile */
+  int64_t pass_trips[SAMBA_MAX_STAGE_DIMS]; /* passes of a tile */
   uint32_t unroll[SAMBA_MAX_STAGE_DIMS];
   int64_t loop_step[SAMBA_MAX_STAGE_DIMS], copy_step[SAMBA_MAX_STAGE_DIMS];
   uint32_t copies;
   bool sums_outside; /* the loops over what is reduced run outside of all others */
   uint32_t inner[SAMBA_MAX_STAGE_DIMS];      /* counters over a pass, outermost first */
   uint32_t pass_order[SAMBA_MAX_STAGE_DIMS]; /* pass loops, outermost first */
-  int64_t registers;                         /* vectors that the running sums leave for operands */
+  uint32_t stepping[2 * SAMBA_MAX_STAGE_DIMS], stepping_count; /* positions of several trips */
+  int64_t registers; /* vectors that the running sums leave for operands */
   uint32_t level[SAMBA_MAX_GROUP_OPERANDS], depth[SAMBA_MAX_GROUP_OPERANDS];
   uint32_t joined[SAMBA_MAX_GROUP_OPERANDS]; /* SambaCopySharing */
   /* Of each operand, by sambaTileNestSettleTokens: what order, tiles and trips decide alone. A
@@ -72,6 +75,9 @@ void sambaTileNestFill(const SambaStageGraph *graph, const SambaGroup *group,
                        const SambaMachine *machine, uint32_t pipeline_count, const uint32_t *order,
                        const int64_t *tile, const uint32_t *unroll, SambaTileNest *out_nest);
 
+/* The same tiles, and so the same passes, in another order and with other copies. */
+void sambaTileNestReorder(SambaTileNest *nest, const uint32_t *order, const uint32_t *unroll);
+
 /* Settles the level and the elements of every operand's tokens, and what PCUs hold of them. */
 void sambaTileNestSettleTokens(SambaTileNest *nest);
 /* Settles loop_step and copy_step, in points, once the levels are known. */
@@ -96,7 +102,17 @@ static inline uint32_t sambaTileNestLoops(const SambaTileNest *nest) {
 static inline uint32_t sambaTileNestPassesAt(const SambaTileNest *nest) {
   return nest->sums_outside ? nest->group->dim_count : nest->group->parallel_count;
 }
-SambaTileLoop sambaTileNestLoop(const SambaTileNest *nest, uint32_t position);
+static inline SambaTileLoop sambaTileNestLoop(const SambaTileNest *nest, uint32_t position) {
+  const uint32_t passes_at = sambaTileNestPassesAt(nest);
+  const uint32_t dims = nest->group->dim_count;
+  uint32_t dim;
+  if (position >= passes_at && position < passes_at + dims) {
+    dim = nest->pass_order[position - passes_at];
+    return (SambaTileLoop){dim, nest->pass_trips[dim], nest->pass[dim]};
+  }
+  dim = nest->dim_at[position < passes_at ? position : position - dims];
+  return (SambaTileLoop){dim, nest->trips[dim], nest->loop_step[dim]};
+}
 /* The position in the chain of a position of the loop order, as mappings name levels. */
 uint32_t sambaTileNestChainLevel(const SambaTileNest *nest, uint32_t level);
 

@@ -47,16 +47,21 @@ static TokenWalk walkToken(const SambaTileNest *nest, uint32_t operand, int64_t 
     walk.elements *= nest->pass[dim];
   }
 
-  for (uint32_t position = sambaTileNestLoops(nest); position-- > 0;) {
-    SambaTileLoop loop = sambaTileNestLoop(nest, position);
-    if (loop.trips == 1 || (late && group->reduced[loop.dim]))
+  for (uint32_t i = nest->stepping_count; i-- > 0;) {
+    SambaTileLoop loop = sambaTileNestLoop(nest, nest->stepping[i]);
+    if (late && group->reduced[loop.dim])
       continue;
     if (sambaGroupDepends(group, operand, loop.dim) || !stays(nest, operand, room, &walk)) {
-      walk.level = position + 1;
+      walk.level = nest->stepping[i] + 1;
       break;
     }
   }
   return walk;
+}
+
+/* The level behind all loops that step. */
+static uint32_t lastLevel(const SambaTileNest *nest) {
+  return nest->stepping_count ? nest->stepping[nest->stepping_count - 1] + 1 : 0;
 }
 
 /* The array holds no operand: it takes steps of k with the points of its side, for every pass. */
@@ -68,9 +73,7 @@ static TokenWalk walkMac(const SambaTileNest *nest, uint32_t operand) {
       walk.streamed |= 1u << dim;
       walk.elements *= nest->pass[dim];
     }
-  for (uint32_t position = 0; position < sambaTileNestLoops(nest); ++position)
-    if (sambaTileNestLoop(nest, position).trips > 1)
-      walk.level = position + 1;
+  walk.level = lastLevel(nest);
   return walk;
 }
 
@@ -82,9 +85,7 @@ static TokenWalk walkCopy(const SambaTileNest *nest) {
       walk.streamed |= 1u << dim;
       walk.elements *= nest->pass[dim];
     }
-  for (uint32_t position = 0; position < sambaTileNestLoops(nest); ++position)
-    if (sambaTileNestLoop(nest, position).trips > 1)
-      walk.level = position + 1;
+  walk.level = lastLevel(nest);
   return walk;
 }
 

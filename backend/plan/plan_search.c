@@ -27,6 +27,7 @@ typedef struct Search {
   double bound, most_bytes; /* choices of this score or more, or that move more, are left out */
   int64_t tile[SAMBA_MAX_STAGE_DIMS];
   uint32_t unroll[SAMBA_MAX_STAGE_DIMS], order[SAMBA_MAX_STAGE_DIMS];
+  SambaTileNest nest; /* of the last choice; of the next, when the tiles are the same */
 } Search;
 
 static void tryNest(Search *search, SambaGroupChoice *choice) {
@@ -39,18 +40,22 @@ static void tryNest(Search *search, SambaGroupChoice *choice) {
 }
 
 static void tryChoice(Search *search) {
-  SambaGroupChoice choice;
-  sambaTileNestFill(search->graph, search->group, search->machine, search->limits->pipeline.count,
-                    search->order, search->tile, search->unroll, &choice.nest);
-  SambaGroupChoice apart = choice;
+  SambaTileNest *nest = &search->nest;
+  if (nest->graph &&
+      memcmp(nest->tile, search->tile, search->group->dim_count * sizeof *nest->tile) == 0)
+    sambaTileNestReorder(nest, search->order, search->unroll);
+  else
+    sambaTileNestFill(search->graph, search->group, search->machine, search->limits->pipeline.count,
+                      search->order, search->tile, search->unroll, nest);
+  SambaGroupChoice apart = {.nest = *nest};
   tryNest(search, &apart);
 
   /* PMUs with sums leave few for operands: two copies may share one. */
   for (uint32_t side = 0; side < 2 && search->carried; ++side) {
     uint32_t operand = search->group->mac[side];
-    if (sambaTileNestSources(&choice.nest, operand) == 1)
+    if (sambaTileNestSources(nest, operand) == 1)
       continue;
-    SambaGroupChoice paired = choice;
+    SambaGroupChoice paired = {.nest = *nest};
     paired.nest.joined[operand] = SAMBA_COPIES_PAIRED;
     tryNest(search, &paired);
   }
