@@ -1,6 +1,10 @@
 /* Access patterns as rows; see pattern.h. */
 #include "backend/sim/value/storage/pattern.h"
 
+#include "backend/section/access.h"
+
+#include <string.h>
+
 enum { maxRank = 66 }; /* unit_counters of any machine, and two */
 
 static bool canMerge(const SambaPattern *pattern, uint32_t inner_trip_of, int64_t stride,
@@ -85,8 +89,10 @@ static void narrowRow(SambaRow *row, int64_t value, int64_t stride, int64_t limi
 
   if (stride == 0) {
     if (value < 0 || value >= limit)
-      high = 0;
-  } else if (stride > 0) {
+      row->high = row->low;
+    return;
+  }
+  if (stride > 0) {
     low = divideUp(-value, stride);
     high = divideUp(limit - value, stride);
   } else {
@@ -102,41 +108,56 @@ static void narrowRow(SambaRow *row, int64_t value, int64_t stride, int64_t limi
     row->low = row->high = row->count;
 }
 
+/* What the outer counters of a pattern reach, row by row. */
+typedef struct RowWalk {
+  int64_t address;
+  int64_t guards[SAMBA_MAX_GUARDS];
+  uint64_t counter[maxRank];
+} RowWalk;
+
+static void moveWalk(const SambaPattern *pattern, RowWalk *walk, uint32_t dimension, int64_t by) {
+  walk->address += pattern->strides[dimension] * by;
+  for (uint32_t g = 0; g < pattern->access->guard_count; ++g)
+    walk->guards[g] += pattern->guard_strides[(size_t)g * maxRank + dimension] * by;
+}
+
+/* To the next row; false after the last one. */
+static bool stepWalk(const SambaPattern *pattern, RowWalk *walk) {
+  for (uint32_t d = pattern->rank - 1; d-- > 0;) {
+    if (++walk->counter[d] < pattern->trips[d]) {
+      moveWalk(pattern, walk, d, 1);
+      return true;
+    }
+    moveWalk(pattern, walk, d, 1 - (int64_t)pattern->trips[d]);
+    walk->counter[d] = 0;
+  }
+  return false;
+}
+
 SambaStatus sambaPatternRows(const SambaPattern *pattern, const SambaOrigin *origin,
                              const int64_t *addends, SambaRowFunction function, void *user) {
   const SambaAccess *access = pattern->access;
-  const uint32_t outer = pattern->rank - 1;
-  const uint32_t guard_count = access->guard_count;
-  uint64_t counter[maxRank] = {0};
-  const uint64_t count = pattern->trips[outer];
-  SambaRow row = {.count = count, .stride = pattern->strides[outer]};
-  int64_t address = origin->address;
+  const uint32_t last = pattern->rank - 1;
+  const uint64_t count = pattern->trips[last];
+  SambaRow row = {.count = count, .stride = pattern->strides[last]};
+  RowWalk walk;
 
-  for (;;) {
+  walk.address = origin->address;
+  memset(walk.counter, 0, last * sizeof *walk.counter);
+  for (uint32_t g = 0; g < access->guard_count; ++g)
+    walk.guards[g] = origin->guards[g];
+
+  do {
     row.low = 0;
     row.high = count;
-    row.address = address + (addends ? addends[row.token / pattern->index_elements] : 0);
-    for (uint32_t g = 0; g < guard_count; ++g) {
-      int64_t value = origin->guards[g];
-      const int64_t *strides = pattern->guard_strides + (size_t)g * maxRank;
-      for (uint32_t i = 0; i < outer; ++i)
-        value += strides[i] * (int64_t)counter[i];
-      narrowRow(&row, value, strides[outer], access->guards[g].limit);
-    }
+    row.address = walk.address + (addends ? addends[row.token / pattern->index_elements] : 0);
+    for (uint32_t g = 0; g < access->guard_count; ++g)
+      narrowRow(&row, walk.guards[g], pattern->guard_strides[(size_t)g * maxRank + last],
+                access->guards[g].limit);
     SAMBA_RETURN_IF_ERROR(function(user, &row));
     row.token += count;
-    uint32_t d = outer;
-    for (;;) {
-      if (d == 0)
-        return NULL;
-      --d;
-      address += pattern->strides[d];
-      if (++counter[d] < pattern->trips[d])
-        break;
-      address -= pattern->strides[d] * (int64_t)counter[d];
-      counter[d] = 0;
-    }
-  }
+  } while (stepWalk(pattern, &walk));
+  return NULL;
 }
 
 void sambaCountersStep(uint32_t *counters, const uint32_t *trips, uint32_t count) {

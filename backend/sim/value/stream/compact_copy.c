@@ -12,52 +12,122 @@ static bool isRepeat(const SambaAccess *access, uint32_t counter) {
   return repeat;
 }
 
-/* Host time per element of copying rows along this counter: a row costs as much as some tens of
- * elements. */
-static double rowCost(const SambaAccess *access, uint32_t counter) {
-  double element = magnitude(access->strides[counter]) == 1 ? 0.25 : 1;
-  return element + 25.0 / (double)access->trips[counter];
+/* An axis of the copy: the steps of `counter`, further than that counter goes where others walk on
+ * along it. */
+typedef struct CopyAxis {
+  uint32_t counter, trips;
+} CopyAxis;
+
+/* A copy without repeats: its axes, outermost first, and for each inner counter of the access the
+ * axis along which it steps and by how much. Repeats step along none (SAMBA_NO_INDEX). */
+typedef struct CopyAxes {
+  uint32_t count;
+  CopyAxis axes[SAMBA_MAX_COUNTERS];
+  uint32_t axis_of[SAMBA_MAX_COUNTERS];
+  int64_t steps[SAMBA_MAX_COUNTERS];
+} CopyAxes;
+
+/* Whether `whole` is a positive multiple of `part`, the same as found before (0: none yet). */
+static bool isMultiple(int64_t whole, int64_t part, int64_t *multiple) {
+  if (part == 0 || whole == 0)
+    return part == whole;
+  if (whole % part || whole / part < 0 || (*multiple && whole / part != *multiple))
+    return false;
+  *multiple = whole / part;
+  return true;
 }
 
-/* The inner counters of an access in the order in which its elements are best copied, repeats left
- * out: larger strides outside, but for the innermost, which makes the rows. Returns how many. */
-static uint32_t orderCopy(const SambaAccess *access, uint32_t *order) {
-  uint32_t count = 0, best = 0;
-  for (uint32_t c = access->token_level; c < access->counter_count; ++c) {
-    if (isRepeat(access, c))
+/* Steps of the axis that one step of the counter is, for the address and for all guards; 0: the
+ * counter goes another way, or would leave gaps. */
+static int64_t stepsAlong(const SambaAccess *access, const CopyAxis *axis, uint32_t counter) {
+  int64_t steps = 0;
+  bool along = isMultiple(access->strides[counter], access->strides[axis->counter], &steps);
+  for (uint32_t g = 0; g < access->guard_count && along; ++g)
+    along = isMultiple(access->guards[g].strides[counter], access->guards[g].strides[axis->counter],
+                       &steps);
+  return along && steps <= (int64_t)axis->trips ? steps : 0;
+}
+
+/* Windows overlap: what several counters reach together is copied once. */
+static void addToAxes(const SambaAccess *access, uint32_t counter, CopyAxes *axes) {
+  uint32_t trips = access->trips[counter];
+  for (uint32_t a = 0; a < axes->count; ++a) {
+    int64_t steps = stepsAlong(access, &axes->axes[a], counter), reach;
+    if (!steps || sambaMulOverflows(steps, trips - 1, &reach) ||
+        reach > (int64_t)(UINT32_MAX - axes->axes[a].trips))
+      continue;
+    axes->axes[a].trips += (uint32_t)reach;
+    axes->axis_of[counter] = a;
+    axes->steps[counter] = steps;
+    return;
+  }
+  axes->axis_of[counter] = axes->count;
+  axes->steps[counter] = 1;
+  axes->axes[axes->count++] = (CopyAxis){counter, trips};
+}
+
+/* Host time per element of copying rows along this axis: a row costs as much as some tens of
+ * elements. */
+static double rowCost(const SambaAccess *access, const CopyAxis *axis) {
+  double element = magnitude(access->strides[axis->counter]) == 1 ? 0.25 : 1;
+  return element + 25.0 / (double)axis->trips;
+}
+
+/* Counters with smaller strides come first. */
+static uint32_t sortCounters(const SambaAccess *access, uint32_t *out_order) {
+  uint32_t count = 0;
+  for (uint32_t c = access->counter_count; c-- > access->token_level;) {
+    if (isRepeat(access, c) || access->trips[c] == 1)
       continue;
     uint32_t at = count++;
-    for (; at > 0 && magnitude(access->strides[order[at - 1]]) < magnitude(access->strides[c]);
+    for (; at > 0 && magnitude(access->strides[out_order[at - 1]]) > magnitude(access->strides[c]);
          --at)
-      order[at] = order[at - 1];
-    order[at] = c;
+      out_order[at] = out_order[at - 1];
+    out_order[at] = c;
   }
-
-  for (uint32_t i = 1; i < count; ++i)
-    if (rowCost(access, order[i]) <= rowCost(access, order[best]))
-      best = i;
-  const uint32_t row = count ? order[best] : 0;
-  for (uint32_t i = best; i + 1 < count; ++i)
-    order[i] = order[i + 1];
-  if (count)
-    order[count - 1] = row;
   return count;
 }
 
+/* Axes in the order in which elements are best copied: larger strides outside, but for the
+ * innermost, which makes the rows. */
+static void findAxes(const SambaAccess *access, CopyAxes *out_axes) {
+  uint32_t order[SAMBA_MAX_COUNTERS], place[SAMBA_MAX_COUNTERS], rows = 0;
+  uint32_t counters = sortCounters(access, order);
+  CopyAxes found = {.count = 0};
+
+  for (uint32_t c = access->token_level; c < access->counter_count; ++c)
+    found.axis_of[c] = SAMBA_NO_INDEX;
+  for (uint32_t i = 0; i < counters; ++i)
+    addToAxes(access, order[i], &found);
+  for (uint32_t a = 1; a < found.count; ++a)
+    if (rowCost(access, &found.axes[a]) < rowCost(access, &found.axes[rows]))
+      rows = a;
+
+  *out_axes = found;
+  uint32_t at = found.count;
+  for (uint32_t a = 0; a < found.count; ++a) {
+    place[a] = a == rows ? found.count - 1 : --at - 1;
+    out_axes->axes[place[a]] = found.axes[a];
+  }
+  for (uint32_t i = 0; i < counters; ++i)
+    out_axes->axis_of[order[i]] = place[found.axis_of[order[i]]];
+}
+
 SambaAccess *sambaCompactAccess(SambaArena *arena, const SambaAccess *access) {
-  uint32_t order[SAMBA_MAX_COUNTERS];
-  uint32_t count = orderCopy(access, order);
+  CopyAxes axes;
+  findAxes(access, &axes);
   SambaAccess *copy = sambaArenaCopy(arena, access, sizeof *access);
-  copy->counter_count = access->token_level + count;
+  copy->counter_count = access->token_level + axes.count;
   uint32_t *from = SAMBA_ARENA_ARRAY(arena, uint32_t, copy->counter_count);
   for (uint32_t c = 0; c < copy->counter_count; ++c)
-    from[c] = c < access->token_level ? c : order[c - access->token_level];
+    from[c] = c < access->token_level ? c : axes.axes[c - access->token_level].counter;
 
   uint32_t *trips = SAMBA_ARENA_ARRAY(arena, uint32_t, copy->counter_count);
   int64_t *strides = SAMBA_ARENA_ARRAY(arena, int64_t, copy->counter_count);
   SambaGuard *guards = SAMBA_ARENA_ARRAY(arena, SambaGuard, copy->guard_count);
   for (uint32_t c = 0; c < copy->counter_count; ++c) {
-    trips[c] = access->trips[from[c]];
+    trips[c] =
+        c < access->token_level ? access->trips[c] : axes.axes[c - access->token_level].trips;
     strides[c] = access->strides[from[c]];
   }
   for (uint32_t g = 0; g < copy->guard_count; ++g) {
@@ -73,12 +143,11 @@ SambaAccess *sambaCompactAccess(SambaArena *arena, const SambaAccess *access) {
 
 bool sambaCompactLayout(SambaArena *arena, const SambaAccess *access,
                         SambaBlockLayout *out_layout) {
-  uint32_t order[SAMBA_MAX_COUNTERS];
-  int64_t strides[SAMBA_MAX_COUNTERS] = {0}, stride = 1;
-  for (uint32_t i = orderCopy(access, order); i-- > 0;) {
-    strides[order[i]] = stride;
-    stride *= (int64_t)access->trips[order[i]];
-  }
+  CopyAxes axes;
+  int64_t along[SAMBA_MAX_COUNTERS], stride = 1;
+  findAxes(access, &axes);
+  for (uint32_t a = axes.count; a-- > 0; stride *= (int64_t)axes.axes[a].trips)
+    along[a] = stride;
 
   uint32_t inner = access->counter_count - access->token_level;
   *out_layout = (SambaBlockLayout){0, SAMBA_ARENA_ARRAY(arena, uint64_t, inner),
@@ -86,12 +155,13 @@ bool sambaCompactLayout(SambaArena *arena, const SambaAccess *access,
   for (uint32_t c = access->token_level; c < access->counter_count; ++c) {
     if (access->trips[c] == 1)
       continue;
-    uint32_t at = out_layout->rank;
-    if (at && out_layout->strides[at - 1] == strides[c] * (int64_t)access->trips[c])
+    uint32_t at = out_layout->rank, axis = axes.axis_of[c];
+    int64_t step = axis == SAMBA_NO_INDEX ? 0 : axes.steps[c] * along[axis];
+    if (at && out_layout->strides[at - 1] == step * (int64_t)access->trips[c])
       out_layout->trips[--at] *= access->trips[c];
     else
       out_layout->trips[at] = access->trips[c], ++out_layout->rank;
-    out_layout->strides[at] = strides[c];
+    out_layout->strides[at] = step;
   }
   return out_layout->rank > 1 || (out_layout->rank == 1 && out_layout->strides[0] != 1);
 }

@@ -1,6 +1,6 @@
 /* Copies of tokens that a buffer cannot send in place, without the elements that they repeat, and
  * in the order in which they lie in the slot. A window that is sent again for every pass is copied
- * once. */
+ * once, and so is what neighbouring windows share. */
 #ifndef SAMBA_BACKEND_SIM_VALUE_STREAM_COMPACT_COPY_H
 #define SAMBA_BACKEND_SIM_VALUE_STREAM_COMPACT_COPY_H
 
