@@ -12,6 +12,7 @@ void sambaDeviceActivityAdd(SambaDeviceActivity *sums, const SambaDeviceActivity
   sums->host_read_bytes += more->host_read_bytes;
   sums->host_write_bytes += more->host_write_bytes;
   sums->flops += more->flops;
+  sums->multiply_adds += more->multiply_adds;
 
   sums->pcu_busy += more->pcu_busy;
   sums->pmu_busy += more->pmu_busy;

@@ -608,6 +608,7 @@ SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, cons
                                .host_read_bytes = result->host_read_bytes,
                                .host_write_bytes = result->host_write_bytes,
                                .flops = result->flops,
+                               .multiply_adds = result->multiply_adds,
                                .events = result->events,
                                .link_busy_max = result->link_busy_max,
                                .units = result->units};

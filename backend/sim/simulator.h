@@ -22,7 +22,8 @@ typedef struct SambaSimulatorOptions {
 typedef struct SambaCallReport {
   uint64_t cycles;
   SambaLaunchCost launch;
-  uint64_t dram_read_bytes, dram_write_bytes, host_read_bytes, host_write_bytes, flops, events;
+  uint64_t dram_read_bytes, dram_write_bytes, host_read_bytes, host_write_bytes;
+  uint64_t flops, multiply_adds, events;
   uint64_t link_busy_max;
   const SambaUnitActivity *units;
 } SambaCallReport;

@@ -68,6 +68,7 @@ static SambaStatus launch(SambaDevice *device, uint32_t call, const uint64_t *ar
                                         .host_read_bytes = report.host_read_bytes,
                                         .host_write_bytes = report.host_write_bytes,
                                         .flops = report.flops,
+                                        .multiply_adds = report.multiply_adds,
                                         .events = report.events};
   if (report.units)
     addUnits(sambaSimulatorGetSection(self->simulator, self->pef->calls[call].section),

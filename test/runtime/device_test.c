@@ -219,6 +219,7 @@ static void reportsAddUpWhatTheDeviceTells(void **state) {
   assert_int_equal(report.activity.dram_read_bytes, 192);
   assert_int_equal(report.activity.dram_write_bytes, 96);
   assert_int_equal(report.activity.flops, 15);
+  assert_int_equal(report.activity.multiply_adds, 6);
   assert_int_equal(report.activity.events, 9);
   assert_int_equal(report.section_count, 2);
   assert_int_equal(report.sections[0].calls, 2);

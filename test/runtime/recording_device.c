@@ -62,6 +62,7 @@ static SambaStatus launch(SambaDevice *device, uint32_t call, const uint64_t *ar
                                         .dram_read_bytes = 64,
                                         .dram_write_bytes = 32,
                                         .flops = 5,
+                                        .multiply_adds = 2,
                                         .pcu_busy = call,
                                         .pmu_busy = call,
                                         .ag_busy = call,

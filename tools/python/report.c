@@ -32,7 +32,8 @@ static bool addActivity(PyObject *dict, uint64_t calls, const SambaDeviceActivit
                           {"dram_write_bytes", activity->dram_write_bytes},
                           {"host_read_bytes", activity->host_read_bytes},
                           {"host_write_bytes", activity->host_write_bytes},
-                          {"flops", activity->flops}};
+                          {"flops", activity->flops},
+                          {"multiply_adds", activity->multiply_adds}};
   return addCounts(dict, sizeof counts / sizeof *counts, counts);
 }
 

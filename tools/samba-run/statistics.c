@@ -99,6 +99,7 @@ static cJSON *sectionOf(const SambaSession *session, const SambaRunReport *repor
   cJSON_AddNumberToObject(object, "pmus", section->pmus);
   cJSON_AddNumberToObject(object, "ags", section->ags);
   cJSON_AddNumberToObject(object, "flops", (double)activity->flops);
+  cJSON_AddNumberToObject(object, "multiply_adds", (double)activity->multiply_adds);
   cJSON_AddNumberToObject(object, "dram_read_bytes", (double)activity->dram_read_bytes);
   cJSON_AddNumberToObject(object, "dram_write_bytes", (double)activity->dram_write_bytes);
   cJSON_AddNumberToObject(object, "host_read_bytes", (double)activity->host_read_bytes);
@@ -151,6 +152,7 @@ SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session, 
                           (double)(activity->cycles + activity->launch_cycles) /
                               (double)machine->clock_hz);
   cJSON_AddNumberToObject(root, "flops", (double)activity->flops);
+  cJSON_AddNumberToObject(root, "multiply_adds", (double)activity->multiply_adds);
   cJSON_AddNumberToObject(root, "dram_read_bytes", (double)activity->dram_read_bytes);
   cJSON_AddNumberToObject(root, "dram_write_bytes", (double)activity->dram_write_bytes);
   cJSON_AddNumberToObject(root, "host_read_bytes", (double)activity->host_read_bytes);

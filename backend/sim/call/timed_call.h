@@ -27,6 +27,7 @@ typedef struct SambaTimingResult {
   uint64_t dram_read_bytes, dram_write_bytes; /* bytes moved in whole bursts */
   uint64_t host_read_bytes, host_write_bytes; /* the same of host memory, which is no DRAM */
   uint64_t flops; /* 2 per MAC and FMA, 1 per other f32 operation but moves, counted at firings */
+  uint64_t multiply_adds; /* of contractions: the MACs among them */
   uint64_t row_hits, row_misses;
   uint64_t events;          /* of the engine */
   uint64_t link_busy_max;   /* busiest lane's busy cycles */

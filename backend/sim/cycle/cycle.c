@@ -138,10 +138,11 @@ static void countPmu(const SambaPmu *pmu, SambaUnitActivity *unit) {
     countTimeLine(busiest, unit);
 }
 
-static void countPcu(const SambaPcu *pcu, SambaUnitActivity *unit, uint64_t *flops) {
+static void countPcu(const SambaPcu *pcu, SambaUnitActivity *unit, SambaTimingResult *result) {
   countTimeLine(&pcu->line, unit);
   unit->firings = pcu->firing;
-  *flops += pcu->flops;
+  result->flops += pcu->flops;
+  result->multiply_adds += pcu->multiply_adds;
   for (uint32_t p = 0; p < pcu->unit->input_count; ++p)
     unit->bytes_in += bytesIn(&pcu->inputs[p].vectors);
   for (uint32_t p = 0; p < pcu->unit->output_count; ++p)
@@ -173,7 +174,7 @@ static void collect(const SambaChip *chip, SambaTimingResult *result) {
     const SambaChipUnit *unit = &chip->units[u];
     switch (chip->section->units[u].kind) {
     case SAMBA_UNIT_COMPUTE:
-      countPcu(&unit->pcu, &result->units[u], &result->flops);
+      countPcu(&unit->pcu, &result->units[u], result);
       break;
     case SAMBA_UNIT_BUFFER:
       countPmu(&unit->pmu, &result->units[u]);

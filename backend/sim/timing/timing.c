@@ -65,6 +65,7 @@ SambaStatus sambaTimingExecute(const SambaMachine *machine, const SambaSection *
     out_result->row_hits = engine.dram.row_hits;
     out_result->row_misses = engine.dram.row_misses;
     out_result->flops = engine.flops;
+    out_result->multiply_adds = engine.multiply_adds;
     out_result->events = engine.event_count;
     out_result->link_busy_max = sambaLinksBusyMaximum(&engine);
     collectActivity(&engine, out_result);

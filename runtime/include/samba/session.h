@@ -459,6 +459,7 @@ typedef struct SambaDeviceActivity {
   uint64_t dram_read_bytes, dram_write_bytes; /* between DRAM and the chip */
   uint64_t host_read_bytes, host_write_bytes; /* between host memory and the chip */
   uint64_t flops;
+  uint64_t multiply_adds; /* of contractions, padding included; two of the flops each */
   uint64_t pcu_busy, pmu_busy, ag_busy;          /* busy cycles, summed over the units of a kind */
   uint64_t wait_input, wait_output, wait_memory; /* waiting cycles, summed over all units */
   uint64_t events;                               /* that a simulator handled */

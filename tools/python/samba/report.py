@@ -59,7 +59,7 @@ class Report:
 
     `tables` are printed by str() and shown by notebooks; `figures` has the numbers:
     calls, cycles, launch_cycles, seconds, dram_read_bytes, dram_write_bytes, flops,
-    pcu_utilization, pmu_utilization, host_to_device_bytes, device_to_host_bytes,
+    multiply_adds, pcu_utilization, pmu_utilization, host_to_device_bytes, device_to_host_bytes,
     simulate_seconds, machine, and `sections`, a list of the same for each section.
     Cycles are 0 when the session computes values only (samba.session.timing = True counts)."""
 

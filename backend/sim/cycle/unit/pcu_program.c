@@ -35,6 +35,7 @@ static void countOperations(SambaPcuProgram *program, const SambaMachine *machin
     stages[after] += class == 'S';
     tail[after] += class == 'T';
     flops[after] += flopsOf(op);
+    program->multiply_adds += sambaLaneOpIsMac(op->opcode);
     program->reduces |= class == 'R';
     if (after || class == 'R')
       program->after[value / 64] |= UINT64_C(1) << (value % 64);

@@ -12,6 +12,7 @@ typedef struct SambaPcuProgram {
   uint64_t body_passes, body_tail, after_passes, after_tail, tail_rate;
   uint64_t latency; /* from a step, or from the end of a systolic pass, to its results */
   uint64_t flops_before, flops_after; /* per point, per reduced point */
+  uint64_t multiply_adds;             /* per point */
   bool reduces;
   uint64_t *after;        /* bit set of program values that follow a reduction, or are one */
   uint64_t outer_reduced; /* firings that go on with the same sums */

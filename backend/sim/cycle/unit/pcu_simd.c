@@ -166,6 +166,7 @@ SambaDoes sambaPcuStepLanes(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake
   }
   makeOutputs(pcu, now, &step);
   pcu->flops += step.points * pcu->program.flops_before;
+  pcu->multiply_adds += step.points * pcu->program.multiply_adds;
   if (step.ends_sums)
     pcu->flops += pcu->program.flops_after;
   advance(pcu, &step);

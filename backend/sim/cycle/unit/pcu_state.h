@@ -34,7 +34,7 @@ typedef struct SambaPcu {
   uint64_t step_free_at;  /* cycle of the next step, no earlier */
   uint64_t tail_work;     /* transcendental operations done, for rates above one */
   uint64_t after_free_at; /* what follows the reduction can begin another vector */
-  uint64_t flops;
+  uint64_t flops, multiply_adds;
   SambaTimeLine line;
   /* SIMD: the counters within a token, outermost first. */
   uint64_t counters[SAMBA_MAX_COUNTERS];

@@ -125,6 +125,7 @@ static void stepArray(SambaPcu *pcu, uint64_t now) {
   pcu->pass_step = 0;
   uint64_t sums = program->rows * program->columns;
   pcu->flops += sums * program->depth * program->flops_before;
+  pcu->multiply_adds += sums * program->depth * program->multiply_adds;
   if (!sumsGoOn(pcu)) {
     pcu->flops += sums * program->flops_after;
     pcu->sums_from = pcu->step_free_at;

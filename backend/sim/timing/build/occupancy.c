@@ -22,6 +22,7 @@ typedef struct ProgramCost {
   uint64_t stages_before, stages_after;
   uint64_t tail_before, tail_after;
   uint64_t flops_before, flops_after; /* per point */
+  uint64_t multiply_adds;             /* per point */
   bool reduces, wide, moves_only;
 } ProgramCost;
 
@@ -60,6 +61,7 @@ static ProgramCost programCost(const SambaUnit *unit) {
     }
     char class = sambaLaneOpClass(op->opcode);
     *(after[i] ? &cost.flops_after : &cost.flops_before) += flopsOf(op);
+    cost.multiply_adds += sambaLaneOpIsMac(op->opcode);
     if (class == 'T')
       ++*(after[i] ? &cost.tail_after : &cost.tail_before);
     else if (class == 'S')
@@ -250,6 +252,7 @@ static void setComputeLaw(SambaActor *actor, const SambaMachine *machine,
   uint64_t after = 0; /* output vectors of what follows the reduction */
   actor->wrap_period = outerReducedTrips(unit);
   actor->flops = sambaTimeMul(pointsOf(unit, true), cost.flops_before);
+  actor->multiply_adds = sambaTimeMul(pointsOf(unit, true), cost.multiply_adds);
   if (cost.reduces) {
     actor->wrap_flops = sambaTimeMul(pointsOf(unit, false), cost.flops_after);
     after = vectorsOf(unit, simdLanes(machine, unit, &cost), false);

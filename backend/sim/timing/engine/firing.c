@@ -306,6 +306,7 @@ void sambaFiringEnd(SambaEngine *engine, uint32_t actor_index) {
       engine->now - actor->start - nominal;
   actor->mark = engine->now;
   engine->flops += actor->flops;
+  engine->multiply_adds += actor->multiply_adds;
   ++actor->next;
   ++actor->done;
   if (actor->wrap_flops && actor->next % actor->wrap_period == 0)

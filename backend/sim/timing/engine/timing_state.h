@@ -137,7 +137,8 @@ typedef struct SambaActor {
   uint64_t work, latency;
   int64_t
       last_shift; /* the last vector of an output has been made so long after the firing's end */
-  uint64_t flops, wrap_flops, wrap_period; /* per firing, and more at every wrap_period-th */
+  uint64_t multiply_adds;                  /* per firing, as are flops */
+  uint64_t flops, wrap_flops, wrap_period; /* more at every wrap_period-th */
   /* BUFFER ports */
   uint64_t slot_period, slot_phase, slots; /* firings per slot, within the slot, slots finished */
   SambaPortCycles *port_cycles;            /* NULL: every token takes `work` */
@@ -222,7 +223,7 @@ typedef struct SambaEngine {
   uint32_t *queue;      /* actors to look at, a ring */
   uint32_t queue_mask, queue_head, queue_size;
   uint32_t unfinished;
-  uint64_t flops;
+  uint64_t flops, multiply_adds;
 } SambaEngine;
 
 enum {

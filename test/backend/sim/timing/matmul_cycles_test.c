@@ -90,6 +90,7 @@ static void testMatmulBound(void **state) {
   assert_true((double)result.cycles >= bound);
   assert_true((double)result.cycles <= 2 * bound);
   assert_int_equal(result.flops, UINT64_C(2) * N * N * N);
+  assert_int_equal(result.multiply_adds, UINT64_C(1) * N * N * N);
   assert_int_equal(result.dram_read_bytes, 2 * 2 * N * N);
   assert_int_equal(result.dram_write_bytes, 4 * N * N);
   sambaTimingResultFree(&result);

@@ -9,14 +9,14 @@ stats = json.load(open(sys.argv[1]))
 mode = sys.argv[2]
 top = (
     "version target cycles launch_cycles load_cycles hidden_load_cycles load_bytes tiles seconds"
-    " flops dram_read_bytes dram_write_bytes calls"
+    " flops multiply_adds dram_read_bytes dram_write_bytes calls"
     " sections host host_to_device_bytes device_to_host_bytes conversions"
 )
 assert set(top.split()) <= set(stats), set(top.split()) - set(stats)
 section = stats["sections"][0]
 fields = (
     "id name type cycles launch_cycles load_cycles hidden_load_cycles load_bytes tiles calls"
-    " pcus pmus ags layers flops dram_read_bytes"
+    " pcus pmus ags layers flops multiply_adds dram_read_bytes"
     " dram_write_bytes"
 )
 assert set(fields.split()) <= set(section), set(fields.split()) - set(section)
@@ -44,6 +44,7 @@ else:
         stats["dram_read_bytes"] == 512
         and stats["dram_write_bytes"] == 256
         and stats["flops"] == 128
+        and stats["multiply_adds"] == 0
     )
     assert stats["cycles"] > 512 / 64
 # Launching: 1 us to load and the image's bits at 200 GB/s, 0.2 us for arguments, 1 us (hardware) or
@@ -57,7 +58,7 @@ assert section["load_bytes"] == stats["load_bytes"] == (0 if mode == "none" else
 assert abs(stats["load_cycles"] - (0 if mode == "none" else load * clock)) <= 2
 if len(sys.argv) > 3:
     other = json.load(open(sys.argv[3]))
-    same = "flops dram_read_bytes dram_write_bytes"
+    same = "flops multiply_adds dram_read_bytes dram_write_bytes"
     assert all(stats[f] == other[f] for f in same.split())
     # The cycle engine agrees on everything but the cycles, which are a few more or less.
     apart = {"launch_cycles", "load_cycles", "load_bytes"}
