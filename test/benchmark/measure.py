@@ -12,14 +12,17 @@ class Failed(Exception):
     """A tool ended with an error; the message says which and how."""
 
 
-def run(command, memory=False):
+def run(command, memory=False, most_seconds=None):
     """Runs a command; wall and CPU seconds, and with `memory` the largest anonymous memory in MB
-    (sampled)."""
+    (sampled). One that takes longer than most_seconds is ended, and failed."""
     before = time.perf_counter()
     process = subprocess.Popen(
         [str(part) for part in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
     most = [0.0]
+    ender = threading.Timer(most_seconds, process.kill) if most_seconds else None
+    if ender:
+        ender.start()
     watcher = threading.Thread(target=_watch, args=(process.pid, most)) if memory else None
     if watcher:
         watcher.start()
@@ -29,6 +32,11 @@ def run(command, memory=False):
     process.returncode = os.waitstatus_to_exitcode(status)
     if watcher:
         watcher.join()
+    if ender:
+        ended = not ender.is_alive()
+        ender.cancel()
+        if ended and process.returncode:
+            raise Failed(f"{os.path.basename(str(command[0]))}: ended after {most_seconds} s")
     if process.returncode:
         lines = error.decode(errors="replace").strip().splitlines() or ["no message"]
         raise Failed(
@@ -126,10 +134,14 @@ def show(rows):
                     else ["", ""]
                 )
             table.append([row["name"], row["unit"], *cells])
-        widths = [max(len(line[i]) for line in table) for i in range(len(heads))]
-        for number, line in enumerate(table):
-            lines.append("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
-            if not number:
-                lines.append("  ".join("-" * width for width in widths))
-        lines.append("")
+        lines += [*aligned(table), ""]
     return "\n".join(lines)
+
+
+def aligned(table):
+    """Lines of a table whose first row is its head."""
+    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in table
+    ]
+    return [lines[0], "  ".join("-" * width for width in widths), *lines[1:]]
