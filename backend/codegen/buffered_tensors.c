@@ -94,6 +94,7 @@ SambaStatus sambaCodegenSharedArgument(SambaCodegen *codegen, uint32_t tensor) {
     slice.size[axis] = sizes[axis], slice.step[axis] = 1;
   SambaWalk write;
   memset(&write, 0, sizeof write);
+  sambaTensorPitches(type, write.pitch);
   for (uint32_t i = 0; i < plan->slices.count; ++i)
     if (nest->trips[nest->dim_at[i]] > 1)
       write.steps[write.count++].trips = (uint32_t)nest->trips[nest->dim_at[i]];

@@ -38,6 +38,8 @@ static SambaStatus addSums(SambaCodegen *codegen, const SambaGroupPlan *plan, in
                sambaWalkAccess(&walk, &layout, NULL, 0, codegen->arena));
   sambaSetPort(codegen->arena, &unit->outputs[0], &walk, SAMBA_DTYPE_F32,
                sambaWalkAccess(&walk, &layout, NULL, 0, codegen->arena));
+  sambaStateResult(nest, codegen->arena, &unit->inputs[0]);
+  sambaStateResult(nest, codegen->arena, &unit->outputs[0]);
   return NULL;
 }
 

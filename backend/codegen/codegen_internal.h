@@ -5,7 +5,7 @@
 #include "backend/codegen/assembly.h"
 #include "backend/codegen/walk.h"
 #include "backend/group/share.h"
-#include "backend/group/tile_nest.h"
+#include "backend/group/tile_gather.h"
 
 typedef struct SambaConsumer { /* one read port of a tensor that lives in buffers */
   uint32_t group, operand;
@@ -72,6 +72,22 @@ bool sambaStoresFit(const SambaCodegen *codegen, const SambaTileNest *nest, uint
 
 /* carried_sums.c: the buffers through which the sums of a group's copies go. */
 SambaStatus sambaCodegenAddSums(SambaCodegen *codegen, uint32_t group, const uint32_t *computes);
+
+/* --- orders.c: what ports state of the order of their streams, where their walks do not tell ---
+ */
+
+/* The tokens of an operand as its PCU uses them; of a copy, as its sinks take them. */
+void sambaStateToken(const SambaTileNest *nest, uint32_t operand, SambaArena *arena,
+                     SambaPort *port);
+/* The tokens of the result as PCUs, or the sources of a copy, make them. */
+void sambaStateResult(const SambaTileNest *nest, SambaArena *arena, SambaPort *port);
+/* What a load by index sends into PMUs: the first `count` dimensions of its tokens. */
+void sambaStateGather(const SambaTileNest *nest, uint32_t operand, const SambaTileGather *gather,
+                      uint32_t count, SambaArena *arena, SambaPort *port);
+/* Tiles of the result in the order of these dimensions, with `copies` of staged_dim side by
+ * side. */
+void sambaStateStaged(const SambaTileNest *nest, uint32_t count, const uint32_t *dims,
+                      uint32_t staged_dim, uint32_t copies, SambaArena *arena, SambaPort *port);
 
 /* --- indexed_tensors.c --- */
 

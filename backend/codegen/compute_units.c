@@ -3,8 +3,6 @@
  * tokens, which both ends of a stream ask. */
 #include "backend/codegen/codegen_internal.h"
 
-#include "backend/section/stream_order.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,36 +217,18 @@ static uint64_t reduceMask(const SambaGroup *group, const Chain *chain, uint32_t
   return mask;
 }
 
-/* The order of the tokens of one operand, or of the output: the dimensions in `streamed`, each a
- * step in the tensor's places. */
-static void stateOrder(const SambaTileNest *nest, const SambaStageOperand *map, uint32_t streamed,
-                       SambaPort *port, SambaArena *arena) {
-  const SambaGroup *group = nest->group;
-  int64_t pitches[SAMBA_MAX_RANK] = {0};
-  SambaStreamOrder order = {0};
-  sambaTensorPitches(&nest->graph->tensors[map->tensor], pitches);
-  for (uint32_t i = 0; i < group->dim_count; ++i) {
-    uint32_t dim = nest->inner[i];
-    if (!(streamed >> dim & 1))
-      continue;
-    int64_t step = 0;
-    for (uint32_t axis = 0; axis < SAMBA_MAX_RANK; ++axis)
-      step += map->axes[axis].coefficients[dim] * pitches[axis];
-    sambaOrderAppend(&order, (uint64_t)nest->pass[dim], step);
-  }
-  sambaPortSetOrder(port, &order, arena);
-}
-
-/* What the group's maps say of the order of each port, whatever the unit's counters look like. */
+/* What the group's maps say of the order of each port, whatever the unit's counters look like. What
+ * sums start at, and the sums, have the order of the result. */
 static void stateOrders(const SambaTileNest *nest, const uint32_t *port_of, SambaUnit *unit,
                         SambaArena *arena) {
   const SambaGroup *group = nest->group;
   for (uint32_t i = 0; i < group->operand_count; ++i)
-    if (group->operands[i].value && group->operands[i].map.index_operand == SAMBA_NO_INDEX)
-      stateOrder(nest, &group->operands[i].map, nest->streamed[i], &unit->inputs[port_of[i]],
-                 arena);
-  if (group->output.index_operand == SAMBA_NO_INDEX)
-    stateOrder(nest, &group->output, (1u << group->parallel_count) - 1, &unit->outputs[0], arena);
+    if (group->operands[i].value)
+      sambaStateToken(nest, i, arena, &unit->inputs[port_of[i]]);
+  for (uint32_t i = 0; i < unit->output_count; ++i)
+    sambaStateResult(nest, arena, &unit->outputs[i]);
+  if (sambaTileNestCarriesSums(nest))
+    sambaStateResult(nest, arena, &unit->inputs[unit->input_count - 1]);
 }
 
 /* The ports of sums that go through a PMU: where they start, and where they go. */
@@ -316,12 +296,12 @@ uint32_t sambaCodegenCompute(SambaAssembly *assembly, const SambaTileNest *nest,
       unit->inputs[port_of[i]].dtype = sambaTileNestDType(nest, i);
       unit->inputs[port_of[i]].compute.level = countLoops(nest, sambaTileNestTokenLevel(nest, i));
     }
-  stateOrders(nest, port_of, unit, arena);
   unit->outputs[0].dtype = nest->graph->tensors[group->output.tensor].dtype;
   unit->outputs[0].compute.level = countLoops(nest, sambaTileNestOutputLevel(nest));
   unit->outputs[0].compute.value = result;
   if (carries)
     setSumPorts(nest, sums, unit);
+  stateOrders(nest, port_of, unit, arena);
   free(strides);
 
   return index;

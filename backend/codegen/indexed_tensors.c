@@ -1,7 +1,6 @@
 /* Reads and writes at places that other tensors give: loads with an index port and what feeds it,
  * the indices of a store. */
 #include "backend/codegen/codegen_internal.h"
-#include "backend/group/tile_gather.h"
 
 #include <string.h>
 
@@ -117,8 +116,8 @@ static SambaStatus addGatherBuffer(SambaCodegen *codegen, uint32_t g, uint32_t o
                sambaWalkAccess(&write, &layout, NULL, 0, codegen->arena));
   sambaSetPort(codegen->arena, &unit->outputs[0], &read, dtype,
                sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
-  /* Which elements an index brings is not known here. */
-  unit->inputs[0].order_count = unit->outputs[0].order_count = 0;
+  sambaStateGather(nest, operand, gather, gather->count, codegen->arena, &unit->inputs[0]);
+  sambaStateToken(nest, operand, codegen->arena, &unit->outputs[0]);
   return NULL;
 }
 
@@ -171,12 +170,17 @@ SambaStatus sambaCodegenAddIndexedSource(SambaCodegen *codegen, uint32_t g, uint
   SambaPort *port = &sambaAssemblyUnit(&codegen->assembly, load)->outputs[0];
 
   setIndexedAccess(nest, map, tensor, gather.index_count, &port->access);
-  port->order_count = 0; /* which elements an index brings is not known here */
+  if (gather.buffered)
+    sambaStateGather(nest, operand, &gather, gather.count, codegen->arena, port);
+  else
+    sambaStateToken(nest, operand, codegen->arena, port);
   SambaPort *index_port = &sambaAssemblyUnit(&codegen->assembly, load)->inputs[0];
   index_port->dtype = codegen->graph->tensors[index_map->tensor].dtype;
   index_port->token_elements = 1;
   for (uint32_t i = 0; i < gather.index_count; ++i)
     index_port->token_elements *= (uint64_t)gather.points[i];
+  sambaStateGather(nest, map->index_operand, &gather, gather.index_count, codegen->arena,
+                   index_port);
   SAMBA_RETURN_IF_ERROR(connectGather(codegen, g, operand, &gather, &range, load, consumers));
 
   SambaEndpoint source = addIndexSource(codegen, g, operand, &gather, replica, &range);
@@ -211,7 +215,7 @@ void sambaCodegenAddStoreIndices(SambaCodegen *codegen, uint32_t g, const SambaC
   SambaUnit *unit = sambaAssemblyUnit(&codegen->assembly, store);
   SambaAccess *access = &unit->inputs[0].access;
 
-  unit->inputs[0].order_count = 0; /* nor where an index puts an element */
+  sambaStateResult(nest, codegen->arena, &unit->inputs[0]);
   access->has_index = true;
   access->index_counters = walk.count - walk.token_level;
   access->index_stride = 1;
@@ -220,5 +224,6 @@ void sambaCodegenAddStoreIndices(SambaCodegen *codegen, uint32_t g, const SambaC
   access->index_limit = tensor->dims[output->index_axis];
   unit->inputs[1].dtype = codegen->graph->tensors[map->tensor].dtype;
   unit->inputs[1].token_elements = elements;
+  sambaWalkOrder(&walk, codegen->arena, &unit->inputs[1]);
   sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){load, 0}, &(SambaEndpoint){store, 1}, 1);
 }

@@ -71,6 +71,8 @@ static SambaStatus addBufferSinks(SambaCodegen *codegen, uint32_t g) {
       SambaUnit *buffer = sambaAssemblyUnit(&codegen->assembly, unit);
       sambaSetPort(codegen->arena, &buffer->inputs[port], &walk, type->dtype,
                    sambaWalkAccess(&walk, &layout, &bounds, 0, codegen->arena));
+      if (group->copy)
+        sambaStateResult(nest, codegen->arena, &buffer->inputs[port]);
       uint32_t copy[SAMBA_MAX_STAGE_DIMS];
       memcpy(copy, range.first, sizeof copy);
       do
@@ -282,6 +284,12 @@ static SambaStatus addStage(SambaCodegen *codegen, const SambaGroupPlan *plan, u
                sambaWalkAccess(&write, &layout, NULL, 0, codegen->arena));
   sambaSetPort(codegen->arena, &unit->outputs[0], &read, dtype,
                sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
+  uint32_t dims[SAMBA_MAX_STAGE_DIMS];
+  uint32_t count = tileDims(nest, staged_dim, dims);
+  sambaStateResult(nest, codegen->arena, &unit->inputs[0]);
+  sambaStateStaged(nest, count, dims, staged_dim,
+                   staged_dim == SAMBA_NO_INDEX ? 1 : range->count[staged_dim], codegen->arena,
+                   &unit->outputs[0]);
 
   return NULL;
 }
@@ -482,6 +490,8 @@ static SambaStatus addStore(SambaCodegen *codegen, uint32_t g, const SambaCopyRa
       codegen->symbols[group->output.tensor];
   sambaSetPort(codegen->arena, &sambaAssemblyUnit(&codegen->assembly, unit)->inputs[0], &walk,
                type->dtype, sambaWalkAccess(&walk, &layout, &bounds, 0, codegen->arena));
+  if (group->copy && !staging.used)
+    sambaStateResult(nest, codegen->arena, &sambaAssemblyUnit(&codegen->assembly, unit)->inputs[0]);
   if (indexed)
     sambaCodegenAddStoreIndices(codegen, g, range, unit);
 

@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a copy sends are elements of its operand, what it takes are elements of its result: places
- * of different tensors. So its sources state no order. */
-static void keepOrder(SambaCodegen *codegen, const SambaTileNest *nest, SambaEndpoint source) {
+/* What a copy sends are elements of its operand, what it takes are elements of its result: the
+ * order of the stream between says both. */
+static void stateCopy(SambaCodegen *codegen, const SambaTileNest *nest, uint32_t operand,
+                      SambaEndpoint source) {
   if (nest->group->copy)
-    sambaAssemblyUnit(&codegen->assembly, source.unit)->outputs[source.port].order_count = 0;
+    sambaStateToken(nest, operand, codegen->arena,
+                    &sambaAssemblyUnit(&codegen->assembly, source.unit)->outputs[source.port]);
 }
 
 /* One read port: the tokens of a range of the sources, in turn. */
@@ -28,7 +30,7 @@ static void readRange(SambaCodegen *codegen, uint32_t g, uint32_t operand,
   sambaWalkCopies(&walk, nest, map, range);
   sambaWalkToken(&walk, nest, operand);
   sambaSetBufferRead(codegen, map->tensor, at, &walk, map->fill);
-  keepOrder(codegen, nest, at);
+  stateCopy(codegen, nest, operand, at);
   sambaConnectRange(codegen, nest, sambaCopyMask(nest, operand), range, at, consumers);
 }
 
@@ -174,7 +176,7 @@ static SambaStatus addBuffer(SambaCodegen *codegen, const Source *source, uint32
     moveToCopy(nest, source, number / source->spread * readers + p, &read);
     sambaSetPort(codegen->arena, port, &read, dtype,
                  sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
-    keepOrder(codegen, nest, (SambaEndpoint){*out_unit, p});
+    stateCopy(codegen, nest, source->operand, (SambaEndpoint){*out_unit, p});
   }
 
   return NULL;
@@ -370,7 +372,6 @@ static void addLoads(SambaCodegen *codegen, const Source *source, const SambaCop
     uint32_t load = sambaCodegenAddLoad(
         codegen, map->tensor, name, sambaCodegenLayer(codegen, nest->group), 0, &walk, map->fill);
     if (!buffers) {
-      keepOrder(codegen, nest, (SambaEndpoint){load, 0});
       sambaConnectRange(codegen, nest, sambaCopyMask(nest, source->operand), range,
                         (SambaEndpoint){load, 0}, consumers);
       continue;

@@ -1,7 +1,7 @@
 /* Walks and accesses; see walk.h. */
 #include "backend/codegen/walk.h"
 
-#include "backend/section/stream_order.h"
+#include "backend/section/stated_order.h"
 
 #include <string.h>
 
@@ -191,16 +191,16 @@ void sambaTensorPitches(const SambaStageTensor *tensor, int64_t *out_pitches) {
 }
 
 void sambaWalkOrder(const SambaWalk *walk, SambaArena *arena, SambaPort *port) {
-  SambaStreamOrder order = {0};
+  SambaStatedOrder order = {.kind = SAMBA_ORDER_PLACES};
   bool known = false;
   for (uint32_t axis = 0; axis < SAMBA_MAX_RANK; ++axis)
     known |= walk->pitch[axis] != 0;
 
   for (uint32_t i = walk->token_level; i < walk->count && known; ++i) {
-    int64_t step = 0;
+    SambaPlaceStep step = {0};
     for (uint32_t axis = 0; axis < SAMBA_MAX_RANK; ++axis)
-      step += walk->steps[i].axis[axis] * walk->pitch[axis];
-    sambaOrderAppend(&order, walk->steps[i].trips, step);
+      step.place += walk->steps[i].axis[axis] * walk->pitch[axis];
+    sambaStatedOrderAppend(&order, (SambaOrderStep){walk->steps[i].trips, step, step});
   }
-  sambaPortSetOrder(port, &order, arena);
+  sambaPortState(port, &order, arena);
 }

@@ -88,6 +88,26 @@ typedef struct SambaAccessStep {
   int64_t stride;
 } SambaAccessStep;
 
+/* What a step of a counter adds to the place of an element: in its tensor, and in the tensor of
+ * indices that says where in the first it lies (gathers and scatters; else 0). */
+typedef struct SambaPlaceStep {
+  int64_t place, index;
+} SambaPlaceStep;
+
+/* A counter of the order of a stream. A copy takes elements from places of one tensor to places of
+ * another; in all other streams both are the same. */
+typedef struct SambaOrderStep {
+  uint64_t trips;
+  SambaPlaceStep from, to;
+} SambaOrderStep;
+
+typedef enum {
+  SAMBA_ORDER_NONE,   /* nothing is stated */
+  SAMBA_ORDER_SHAPE,  /* the trips alone: which elements these are is not stated */
+  SAMBA_ORDER_PLACES, /* places of one tensor: from == to */
+  SAMBA_ORDER_MOVES   /* a copy */
+} SambaOrderKind;
+
 /* A port of a unit. The unit's kind and the port's place among its ports say what the union holds:
  * `compute` for COMPUTE, `access` where sambaPortHasAccess (access.h) says so, and nothing (zero)
  * for the ports that only pass tokens: indices of a LOAD or STORE, control. */
@@ -98,10 +118,11 @@ typedef struct SambaPort {
   uint32_t block;          /* >= 1 */
   uint64_t token_elements; /* elements of one token; 0 for control */
   /* In which order the elements of a token pass, as counters over their places in the tensor that
-   * the stream carries, outermost first (stream_order.h); none where nobody said. What it says is
-   * checked against the records; no bits have it. */
+   * the stream carries, outermost first (stated_order.h). What it says is checked against the
+   * records; no bits have it. */
+  SambaOrderKind order_kind;
   uint32_t order_count;
-  const SambaAccessStep *order;
+  const SambaOrderStep *order;
   union {
     SambaAccess access;
     SambaComputePort compute;

@@ -47,18 +47,6 @@ SambaStreamOrder sambaAccessOrder(const SambaAccess *access, uint32_t from) {
   return sambaOrderOf(access->trips, access->strides, from, access->counter_count);
 }
 
-SambaStreamOrder sambaPortOrder(const SambaPort *port) {
-  SambaStreamOrder order = {0};
-  for (uint32_t c = 0; c < port->order_count; ++c)
-    sambaOrderAppend(&order, port->order[c].trips, port->order[c].stride);
-  return order;
-}
-
-void sambaPortSetOrder(SambaPort *port, const SambaStreamOrder *order, SambaArena *arena) {
-  port->order_count = order->count;
-  port->order = sambaArenaCopy(arena, order->steps, order->count * sizeof *order->steps);
-}
-
 bool sambaOrdersEqual(const SambaStreamOrder *a, const SambaStreamOrder *b) {
   if (a->count != b->count)
     return false;

@@ -19,9 +19,6 @@ typedef struct SambaStreamOrder {
 /* Adds a counter inside of the others; one trip adds nothing, and a step that goes on where the
  * counter around it would step joins that one. So equal sequences have equal counters. */
 void sambaOrderAppend(SambaStreamOrder *order, uint64_t trips, int64_t step);
-/* The order that a port states; no counters where it states none. */
-SambaStreamOrder sambaPortOrder(const SambaPort *port);
-void sambaPortSetOrder(SambaPort *port, const SambaStreamOrder *order, SambaArena *arena);
 /* Counters [from, until) of a chain with these strides. */
 SambaStreamOrder sambaOrderOf(const uint32_t *trips, const int64_t *strides, uint32_t from,
                               uint32_t until);

@@ -49,17 +49,20 @@ SambaTokenShape sambaTokenShape(const SambaUnit *unit, bool output, uint32_t ind
   return shape;
 }
 
-bool sambaTokenShapesAgree(const SambaTokenShape *a, const SambaTokenShape *b) {
+bool sambaTokenShapesMeet(const SambaTokenShape *a, const SambaTokenShape *b,
+                          SambaTokenShape *out) {
   uint64_t inner_a = 1, inner_b = 1;
   uint32_t i = a->rank, j = b->rank;
+  SambaTokenShape inner = {0};
 
   /* The cuts of both from the inside out: each must be a multiple of the one before. */
   for (uint64_t last = 1; i > 0 || j > 0;) {
     uint64_t next_a = i ? inner_a * a->dims[i - 1] : UINT64_MAX;
     uint64_t next_b = j ? inner_b * b->dims[j - 1] : UINT64_MAX;
     uint64_t next = next_a < next_b ? next_a : next_b;
-    if (next % last != 0)
+    if (next % last != 0 || inner.rank == SAMBA_MAX_COUNTERS)
       return false;
+    append(&inner, next / last);
     last = next;
     if (next == next_a) {
       inner_a = next;
@@ -71,7 +74,15 @@ bool sambaTokenShapesAgree(const SambaTokenShape *a, const SambaTokenShape *b) {
     }
   }
 
+  *out = (SambaTokenShape){0};
+  for (uint32_t d = inner.rank; d-- > 0;)
+    append(out, inner.dims[d]);
   return true;
+}
+
+bool sambaTokenShapesAgree(const SambaTokenShape *a, const SambaTokenShape *b) {
+  SambaTokenShape both;
+  return sambaTokenShapesMeet(a, b, &both);
 }
 
 bool sambaTokenShapeRefines(const SambaTokenShape *fine, const SambaTokenShape *coarse) {

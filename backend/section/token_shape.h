@@ -16,6 +16,8 @@ SambaTokenShape sambaTokenShape(const SambaUnit *unit, bool output, uint32_t por
  * cuts of both, each piece must be whole pieces of the next smaller ones. 16x8 and 8x16 are both
  * 8x2x8, but nothing is both 6x4 and 4x6. */
 bool sambaTokenShapesAgree(const SambaTokenShape *a, const SambaTokenShape *b);
+/* That nest; `out` may be one of the two. */
+bool sambaTokenShapesMeet(const SambaTokenShape *a, const SambaTokenShape *b, SambaTokenShape *out);
 /* Whether the first has a cut wherever the second has one. */
 bool sambaTokenShapeRefines(const SambaTokenShape *fine, const SambaTokenShape *coarse);
 /* "16x8". */

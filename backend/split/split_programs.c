@@ -3,7 +3,7 @@
 #include "backend/split/split_programs.h"
 
 #include "backend/estimate/estimate.h"
-#include "backend/section/access.h"
+#include "backend/section/stated_order.h"
 #include "backend/split/split_internal.h"
 #include "support/container/string_map.h"
 
@@ -68,7 +68,7 @@ static void copyPort(const Split *split, const PartChain *chain, const SambaPort
 }
 
 /* A port for a value that moves between parts: all points of the part's tokens, row-major over its
- * inner counters. */
+ * inner counters. It is no tensor's, so its places are those of the points. */
 static void densePort(const Split *split, const PartChain *chain, bool reduced, uint32_t value,
                       SambaPort *to) {
   memset(to, 0, sizeof *to);
@@ -88,6 +88,10 @@ static void densePort(const Split *split, const PartChain *chain, bool reduced, 
     to->compute.level +=
         !(reduced && split->unit->compute.program.reduce_mask >> chain->old[c] & 1);
   to->compute.strides = strides;
+
+  SambaStatedOrder order = {.kind = SAMBA_ORDER_PLACES};
+  sambaStatedOrderAppend(&order, (SambaOrderStep){to->token_elements, {1, 0}, {1, 0}});
+  sambaPortState(to, &order, split->arena);
 }
 
 /* Appends the part's program; value_of maps old values to the part's, and already has the

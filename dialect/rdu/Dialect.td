@@ -77,9 +77,16 @@ def Rdu_Stream : Rdu_ShapedType<"Stream", "stream"> {
     this order, and both ends of the stream step through it. `by` says which elements these are: for
     each counter what a step of it adds to the place of the element in its tensor. `64x64xbf16 by
     [1, 64]` sends a 64x64 matrix column by column. A step of 0 sends what is inside of it again.
-    A load or store must walk its symbol so; a buffer's outputs must find the elements where its
-    inputs have put them. Without `by` the dimensions alone count. Where one end needs another order
-    than the other has, a buffer between them converts.
+
+    Where indices give the places, the order depends on data. A step of type `index` then says in
+    which order the indices arrive: `64x16xf32 by [1 : index, 1]` sends the rows of 64 indices, one
+    index after the other; `[1 : index, 16]` adds to both. A copy takes elements to another tensor
+    and says both places: `64x16xf32 by {from = [16, 1], to = [1, 64]}`.
+
+    A load or store must walk its symbol so, and take its indices so; a buffer's outputs must find
+    the elements where its inputs have put them. Without `by` the dimensions alone count: the
+    counters of each end are those of the type, as far as it has any. Where one end needs another
+    order than the other has, a buffer between them converts.
   }];
 }
 def Rdu_Symbol : Rdu_ShapedType<"Symbol", "symbol"> {

@@ -1,5 +1,6 @@
 /* The types of the rdu dialect from C: `!rdu.stream<64x64xbf16>`, with the order of its elements
- * `<64x64xbf16 by [1, 64]>`, `<scalar 1xi32>` and `<control>` (which has no elements),
+ * `<64x64xbf16 by [1, 64]>`, of a gather `<64x64xbf16 by [1 : index, 1]>`, of a copy `<64x64xbf16
+ * by {from = [64, 1], to = [1, 64]}>`, `<scalar 1xi32>` and `<control>` (which has no elements),
  * `!rdu.symbol<128x128xbf16>`. */
 #ifndef SAMBA_DIALECT_RDU_RDU_TYPES_H
 #define SAMBA_DIALECT_RDU_RDU_TYPES_H
@@ -9,6 +10,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#include "backend/section/section.h"
 #include "support/base/status.h"
 
 typedef enum {
@@ -19,23 +21,24 @@ typedef enum {
 } SambaRduTypeKind;
 
 bool sambaTypeIsRdu(MlirType type);
-/* steps: of the order, one per dimension, for vector streams; NULL: none is stated. */
+/* order: for vector streams, one step per dimension; kind SAMBA_ORDER_SHAPE or less: not used. */
 MlirType sambaRduTypeGet(MlirContext context, SambaRduTypeKind kind, intptr_t rank,
-                         const int64_t *shape, const int64_t *steps, MlirType element);
+                         const int64_t *shape, SambaOrderKind order_kind,
+                         const SambaOrderStep *order, MlirType element);
 SambaRduTypeKind sambaRduTypeKind(MlirType type);
 intptr_t sambaRduTypeRank(MlirType type);
 int64_t sambaRduTypeDim(MlirType type, intptr_t axis);
 MlirType sambaRduTypeElement(MlirType type); /* null for control */
-/* What a step along a dimension adds to the place of an element; false where the type does not say
- * in which order its elements pass. */
-bool sambaRduTypeStep(MlirType type, intptr_t axis, int64_t *out_step);
+/* In which order the elements of a vector stream pass: one step per dimension. Returns what the
+ * type says of it, SAMBA_ORDER_NONE for other types. */
+SambaOrderKind sambaRduTypeOrder(MlirType type, SambaOrderStep *out_steps);
 
-/* Whether a type may have this shape, element type and steps (null, or an array). */
+/* Whether a type may have this shape, element type and order (what stands behind `by`, or null). */
 SambaStatus sambaRduTypeCheck(intptr_t rank, const int64_t *shape, MlirType element,
-                              MlirAttribute steps);
+                              MlirAttribute order);
 
 /* What stands behind `!rdu.stream` and `!rdu.symbol`: token is the type's part. Returns text. */
-enum { SAMBA_RDU_TYPE_SIZE = 4096 };
+enum { SAMBA_RDU_TYPE_SIZE = 16384 };
 const char *sambaRduTypeText(MlirType token, char text[SAMBA_RDU_TYPE_SIZE]);
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
  * elements; what ports state of its order is what their address patterns do, and is the same at
  * both ends. */
 #include "backend/section/check/check_internal.h"
-#include "backend/section/stream_order.h"
+#include "backend/section/stated_order.h"
 #include "backend/section/token_shape.h"
 
 /*===-- The ends of a stream ------------------------------------------------------------------===*/
@@ -29,20 +29,23 @@ static SambaStatus compareShapes(uint32_t index, SambaPortOf a, SambaPortOf b) {
 
 SambaStatus sambaStreamOrderCheck(uint32_t index, SambaPortOf a, SambaPortOf b) {
   SAMBA_RETURN_IF_ERROR(compareShapes(index, a, b));
-  SambaStreamOrder made = sambaPortOrder(&a.unit->outputs[a.port]);
-  SambaStreamOrder taken = sambaPortOrder(&b.unit->inputs[b.port]);
-  if (!made.count || !taken.count || sambaOrdersEqual(&made, &taken))
+  SambaStatedOrder made = sambaPortStates(&a.unit->outputs[a.port]);
+  SambaStatedOrder taken = sambaPortStates(&b.unit->inputs[b.port]);
+  if (made.kind < SAMBA_ORDER_PLACES || taken.kind < SAMBA_ORDER_PLACES ||
+      sambaStatedOrdersEqual(&made, &taken))
     return NULL;
 
   SambaArena arena = {0};
+  SambaStatus status = sambaStatusMake(
+      SAMBA_INVALID,
+      "stream %u: unit '%s' output %u sends %s, unit '%s' input %u takes %s: the orders differ, "
+      "and a buffer between them must convert",
+      index, a.unit->name, a.port, sambaStatedOrderText(&arena, &made), b.unit->name, b.port,
+      sambaStatedOrderText(&arena, &taken));
+  SambaStreamOrder from, to;
   SambaConversion conversion;
-  SambaStatus status = sambaStatusMake(SAMBA_INVALID,
-                                       "stream %u: unit '%s' output %u sends %s, unit '%s' input "
-                                       "%u takes %s: the orders differ, and "
-                                       "a buffer between them must convert",
-                                       index, a.unit->name, a.port, sambaOrderText(&arena, &made),
-                                       b.unit->name, b.port, sambaOrderText(&arena, &taken));
-  if (sambaOrderConversion(&made, &taken, &conversion))
+  if (sambaStatedOrdersAsPlaces(&made, &taken, &from, &to) &&
+      sambaOrderConversion(&from, &to, &conversion))
     sambaStatusNote(status, "its slots need %llu elements", (unsigned long long)conversion.block);
   sambaArenaDestroy(&arena);
   return status;
@@ -50,35 +53,85 @@ SambaStatus sambaStreamOrderCheck(uint32_t index, SambaPortOf a, SambaPortOf b) 
 
 /*===-- Ports ---------------------------------------------------------------------------------===*/
 
+/* The trips of an order are the counters of its unit, up to cuts. A type that says nothing else
+ * names the counters of both ends: those of each end are the type's, as far as it has any. */
+static SambaStatus checkShape(const SambaUnit *unit, bool output, uint32_t index,
+                              const SambaStatedOrder *order) {
+  const SambaPort *port = output ? &unit->outputs[index] : &unit->inputs[index];
+  SambaTokenShape stated = {0}, shape = sambaTokenShape(unit, output, index);
+  uint64_t elements = 1;
+  for (uint32_t c = 0; c < order->count; ++c) {
+    stated.dims[stated.rank++] = order->steps[c].trips;
+    if (__builtin_mul_overflow(elements, order->steps[c].trips, &elements))
+      elements = UINT64_MAX;
+  }
+
+  SambaArena arena = {0};
+  SambaStatus status = NULL;
+  const char *text = sambaStatedOrderText(&arena, order);
+  const char *steps = sambaTokenShapeText(&arena, &shape);
+  if (elements != port->token_elements || !sambaTokenShapesAgree(&stated, &shape))
+    status = sambaStatusMake(
+        SAMBA_INVALID, "its order is %s, but the unit steps through tokens of %s", text, steps);
+  else if (order->kind == SAMBA_ORDER_SHAPE && !sambaTokenShapeRefines(&stated, &shape) &&
+           !sambaTokenShapeRefines(&shape, &stated))
+    status = sambaStatusMake(SAMBA_INVALID,
+                             "its type has tokens of %s, but the unit steps through tokens of %s: "
+                             "state the order of the stream, or the counters that both ends have",
+                             text, steps);
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
+/* Where the indices of a load or store arrive. */
+static const SambaPort *indexPort(const SambaUnit *unit) {
+  return unit->kind == SAMBA_UNIT_LOAD ? &unit->inputs[0] : &unit->inputs[1];
+}
+
+/* The places of a tensor in memory are its addresses; what indices add to them depends on data, but
+ * not in which order the indices arrive. */
+static SambaStatus checkAddresses(const SambaUnit *unit, const SambaPort *port, SambaPlaces places,
+                                  const SambaStatedOrder *order) {
+  SambaArena arena = {0};
+  SambaStatus status = NULL;
+  SambaStreamOrder offsets = sambaStatedOrderOffsets(order, places), indices = {0}, arrive = {0};
+  SambaStreamOrder walked = sambaAccessOrder(&port->access, port->access.token_level);
+  if (!sambaOrdersEqual(&offsets, &walked))
+    status = sambaStatusMake(SAMBA_INVALID, "its order is %s, but its pattern walks %s",
+                             sambaStatedOrderText(&arena, order), sambaOrderText(&arena, &walked));
+
+  const SambaPort *index = port->access.has_index ? indexPort(unit) : NULL;
+  if (!status &&
+      !sambaStatedOrderIndices(order, places, index ? index->token_elements : 0, &indices))
+    status = sambaStatusMake(SAMBA_INVALID,
+                             "its order is %s, but the unit takes %llu indices for a token",
+                             sambaStatedOrderText(&arena, order),
+                             (unsigned long long)(index ? index->token_elements : 0));
+  if (!status && index && index->order_kind >= SAMBA_ORDER_PLACES) {
+    SambaStatedOrder stated = sambaPortStates(index);
+    arrive = sambaStatedOrderOffsets(&stated, SAMBA_PLACES_TO);
+    if (!sambaOrdersEqual(&arrive, &indices))
+      status =
+          sambaStatusMake(SAMBA_INVALID, "its order is %s, but its indices arrive in the order %s",
+                          sambaStatedOrderText(&arena, order), sambaOrderText(&arena, &arrive));
+  }
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
 SambaStatus sambaPortOrderCheck(const SambaUnit *unit, bool output, uint32_t index) {
   const SambaPort *port = output ? &unit->outputs[index] : &unit->inputs[index];
-  if (port->order_count == 0)
+  if (port->order_kind == SAMBA_ORDER_NONE)
     return NULL;
   if (port->order_count > SAMBA_MAX_COUNTERS)
     return sambaStatusMake(SAMBA_INVALID, "its order has %u counters, expected at most %d",
                            port->order_count, SAMBA_MAX_COUNTERS);
-  SambaStreamOrder order = sambaPortOrder(port);
-  SambaTokenShape stated = {0}, shape = sambaTokenShape(unit, output, index);
-  for (uint32_t c = 0; c < order.count; ++c)
-    stated.dims[stated.rank++] = order.steps[c].trips;
-
-  SambaArena arena = {0};
-  SambaStatus status = NULL;
-  if (sambaOrderLength(&order) != port->token_elements || !sambaTokenShapesAgree(&stated, &shape))
-    status = sambaStatusMake(SAMBA_INVALID,
-                             "its order is %s, but the unit steps through tokens of "
-                             "%s",
-                             sambaOrderText(&arena, &order), sambaTokenShapeText(&arena, &shape));
-  /* The places of a tensor in memory are its addresses. */
-  if (!status && sambaUnitIsAddressGenerator(unit) && sambaPortHasAccess(unit, output, index) &&
-      !port->access.has_index) {
-    SambaStreamOrder walked = sambaAccessOrder(&port->access, port->access.token_level);
-    if (!sambaOrdersEqual(&order, &walked))
-      status = sambaStatusMake(SAMBA_INVALID, "its order is %s, but its pattern walks %s",
-                               sambaOrderText(&arena, &order), sambaOrderText(&arena, &walked));
-  }
-  sambaArenaDestroy(&arena);
-  return status;
+  SambaStatedOrder order = sambaPortStates(port);
+  SAMBA_RETURN_IF_ERROR(checkShape(unit, output, index, &order));
+  if (order.kind < SAMBA_ORDER_PLACES || !sambaUnitIsAddressGenerator(unit) ||
+      !sambaPortHasAccess(unit, output, index))
+    return NULL;
+  return checkAddresses(unit, port, output ? SAMBA_PLACES_FROM : SAMBA_PLACES_TO, &order);
 }
 
 /*===-- Buffers -------------------------------------------------------------------------------===*/
@@ -93,8 +146,7 @@ typedef struct Pairing {
 } Pairing;
 
 /* Both nests cut into the counters that they have in common; false when they have none. */
-static bool pairUp(const SambaPort *port, Pairing *out) {
-  SambaStreamOrder order = sambaPortOrder(port);
+static bool pairUp(const SambaPort *port, SambaStreamOrder order, Pairing *out) {
   SambaStreamOrder walked = {0};
   for (uint32_t c = port->access.token_level; c < port->access.counter_count; ++c)
     if (port->access.trips[c] > 1)
@@ -154,21 +206,26 @@ static bool oneTokenFills(const SambaUnit *unit) {
 }
 
 SambaStatus sambaBufferOrderCheck(const SambaUnit *unit) {
-  Pairing writes, reads;
-  SambaStreamOrder order = sambaPortOrder(&unit->inputs[0]);
-  if (!oneTokenFills(unit) || !sambaOrderVisitsOnce(&order) || !pairUp(&unit->inputs[0], &writes))
+  const SambaPort *input = &unit->inputs[0];
+  SambaStatedOrder filled = sambaPortStates(input);
+  if (!oneTokenFills(unit) || filled.kind < SAMBA_ORDER_PLACES)
     return NULL;
 
   for (uint32_t o = 0; o < unit->output_count; ++o) {
-    if (!pairUp(&unit->outputs[o], &reads) || readsWhatIsWritten(&writes, &reads))
+    const SambaPort *output = &unit->outputs[o];
+    SambaStatedOrder sent = sambaPortStates(output);
+    SambaStreamOrder made, taken;
+    Pairing writes, reads;
+    if (!sambaStatedOrdersAsPlaces(&filled, &sent, &made, &taken) || !sambaOrderVisitsOnce(&made) ||
+        !pairUp(input, made, &writes) || !pairUp(output, taken, &reads) ||
+        readsWhatIsWritten(&writes, &reads))
       continue;
     SambaArena arena = {0};
-    SambaStreamOrder other = sambaPortOrder(&unit->outputs[o]);
     SambaStatus status = sambaStatusMake(
         SAMBA_INVALID,
         "output %u: its order is %s, but slots are filled in the order %s, and the words that its "
         "pattern reads hold other elements",
-        o, sambaOrderText(&arena, &other), sambaOrderText(&arena, &order));
+        o, sambaStatedOrderText(&arena, &sent), sambaStatedOrderText(&arena, &filled));
     sambaArenaDestroy(&arena);
     return status;
   }

@@ -18,16 +18,16 @@ template <class T> static Type parseType(AsmParser &parser) {
   if (form == "control")
     return parser.parseGreater() ? Type() : T::get(NoneType::get(parser.getContext()));
   Attribute encoding = form.empty() ? nullptr : parser.getBuilder().getStringAttr(form);
-  ArrayAttr steps;
+  Attribute order;
   if (parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element) ||
       (form.empty() && T::getMnemonic() == "stream" &&
-       succeeded(parser.parseOptionalKeyword("by")) && parser.parseAttribute(steps)) ||
+       succeeded(parser.parseOptionalKeyword("by")) && parser.parseAttribute(order)) ||
       parser.parseGreater())
     return {};
-  SambaStatus status = sambaRduTypeCheck(shape.size(), shape.data(), wrap(element), wrap(steps));
+  SambaStatus status = sambaRduTypeCheck(shape.size(), shape.data(), wrap(element), wrap(order));
   if (succeedOrEmit(status, parser, parser.getNameLoc()))
     return {};
-  return T::get(RankedTensorType::get(shape, element, steps ? Attribute(steps) : encoding));
+  return T::get(RankedTensorType::get(shape, element, order ? order : encoding));
 }
 
 static void printType(AsmPrinter &printer, Type token) {

@@ -2,6 +2,7 @@
 #include "dialect/rdu/section/section_io.h"
 
 #include "backend/section/access.h"
+#include "backend/section/token_shape.h"
 #include "dialect/bridge/build_operation.h"
 #include "dialect/rdu/rdu_attribute_names.h"
 #include "dialect/rdu/rdu_types.h"
@@ -144,22 +145,44 @@ static uint32_t tokenShape(const SambaUnit *unit, uint32_t index, int64_t *dims)
   return dims[0] = (int64_t)port->token_elements, 1;
 }
 
+/* The counters of a stream whose order nobody states: those of its source, where its takers have
+ * them too, as far as they have any; else the ones that they have in common. */
+static uint32_t streamShape(const SambaSection *section, const SambaStream *stream, int64_t *dims) {
+  const SambaUnit *source = &section->units[stream->source.unit];
+  const SambaTokenShape made = sambaTokenShape(source, true, stream->source.port);
+  SambaTokenShape all = made;
+  bool same = true, agree = true;
+
+  for (uint32_t d = 0; d < stream->destination_count; ++d) {
+    const SambaEndpoint *end = &stream->destinations[d];
+    SambaTokenShape taken = sambaTokenShape(&section->units[end->unit], false, end->port);
+    same &= sambaTokenShapeRefines(&made, &taken) || sambaTokenShapeRefines(&taken, &made);
+    agree = agree && sambaTokenShapesMeet(&all, &taken, &all);
+  }
+  if (same)
+    return tokenShape(source, stream->source.port, dims);
+
+  dims[0] = (int64_t)source->outputs[stream->source.port].token_elements;
+  for (uint32_t d = 0; agree && d < all.rank; ++d)
+    dims[d] = (int64_t)all.dims[d];
+  return agree ? all.rank : 1;
+}
+
 static MlirType streamType(MlirContext context, const SambaSection *section, uint32_t stream) {
   const SambaStream *s = &section->streams[stream];
-  const SambaUnit *unit = &section->units[s->source.unit];
-  if (s->kind == SAMBA_STREAM_CONTROL || unit->outputs[s->source.port].token_elements == 0)
-    return sambaRduTypeGet(context, SAMBA_RDU_CONTROL, 0, NULL, NULL, (MlirType){NULL});
-  const SambaPort *port = &unit->outputs[s->source.port];
-  int64_t dims[SAMBA_MAX_COUNTERS], steps[SAMBA_MAX_COUNTERS];
-  bool ordered = port->order_count && s->kind == SAMBA_STREAM_VECTOR;
-  uint32_t rank = ordered ? port->order_count : tokenShape(unit, s->source.port, dims);
-  for (uint32_t c = 0; ordered && c < rank; ++c) {
+  const SambaPort *port = &section->units[s->source.unit].outputs[s->source.port];
+  if (s->kind == SAMBA_STREAM_CONTROL || port->token_elements == 0)
+    return sambaRduTypeGet(context, SAMBA_RDU_CONTROL, 0, NULL, SAMBA_ORDER_NONE, NULL,
+                           (MlirType){NULL});
+  int64_t dims[SAMBA_MAX_COUNTERS];
+  bool stated = port->order_count && s->kind == SAMBA_STREAM_VECTOR;
+  uint32_t rank = stated ? port->order_count : streamShape(section, s, dims);
+  for (uint32_t c = 0; stated && c < rank; ++c)
     dims[c] = (int64_t)port->order[c].trips;
-    steps[c] = port->order[c].stride;
-  }
-  return sambaRduTypeGet(
-      context, s->kind == SAMBA_STREAM_SCALAR ? SAMBA_RDU_SCALAR : SAMBA_RDU_VECTOR, rank, dims,
-      ordered ? steps : NULL, sambaDTypeToType(context, unit->outputs[s->source.port].dtype));
+  return sambaRduTypeGet(context,
+                         s->kind == SAMBA_STREAM_SCALAR ? SAMBA_RDU_SCALAR : SAMBA_RDU_VECTOR, rank,
+                         dims, stated ? port->order_kind : SAMBA_ORDER_NONE, port->order,
+                         sambaDTypeToType(context, port->dtype));
 }
 
 /*===-- Units ---------------------------------------------------------------------------------===*/
@@ -314,8 +337,8 @@ static void addFormals(Writer *writer, Entries *entries) {
     const SambaFormal *formal = &writer->section->symbols[i];
     int64_t elements = (int64_t)formal->elements;
     Entries own = {.context = writer->context};
-    types[i] = sambaRduTypeGet(writer->context, SAMBA_RDU_SYMBOL, 1, &elements, NULL,
-                               sambaDTypeToType(writer->context, formal->dtype));
+    types[i] = sambaRduTypeGet(writer->context, SAMBA_RDU_SYMBOL, 1, &elements, SAMBA_ORDER_NONE,
+                               NULL, sambaDTypeToType(writer->context, formal->dtype));
     addText(&own, SAMBA_SYMBOL_NAME_ATTRIBUTE, formal->name);
     addFlag(&own, SAMBA_SYMBOL_WRITTEN_ATTRIBUTE, formal->written);
     attributes[i] = dictionaryOf(&own);

@@ -228,13 +228,9 @@ SambaStatus sambaPortTypeFromIr(SambaPort *port, MlirType type) {
 /* The order that the type of a port's streams states. */
 static void readOrder(SambaArena *arena, SambaPort *port, MlirType type) {
   uint32_t rank = (uint32_t)sambaRduTypeRank(type);
-  SambaAccessStep *order = SAMBA_ARENA_ARRAY(arena, SambaAccessStep, rank);
-  for (uint32_t axis = 0; axis < rank; ++axis) {
-    order[axis].trips = (uint64_t)sambaRduTypeDim(type, axis);
-    if (!sambaRduTypeStep(type, axis, &order[axis].stride))
-      return;
-  }
-  port->order_count = rank;
+  SambaOrderStep *order = SAMBA_ARENA_ARRAY(arena, SambaOrderStep, rank);
+  port->order_kind = sambaRduTypeOrder(type, order);
+  port->order_count = port->order_kind == SAMBA_ORDER_NONE ? 0 : rank;
   port->order = order;
 }
 

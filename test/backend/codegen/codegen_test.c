@@ -5,7 +5,8 @@
 #include "backend/machine/shipped.h"
 #include "backend/plan/plan.h"
 #include "backend/section/check/section_check.h"
-#include "backend/section/stream_order.h"
+#include "backend/section/stated_order.h"
+#include "backend/split/split_programs.h"
 #include "test/backend/execute.h"
 #include "test/backend/stage_graphs.h"
 
@@ -190,10 +191,11 @@ static void checkBuffers(const SambaSection *section, uint32_t *buffers, uint32_
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     const SambaUnit *unit = &section->units[u];
     for (uint32_t o = 0; unit->kind == SAMBA_UNIT_BUFFER && o < unit->output_count; ++o) {
-      SambaStreamOrder made = sambaPortOrder(&unit->inputs[0]);
-      SambaStreamOrder taken = sambaPortOrder(&unit->outputs[o]);
+      SambaStatedOrder filled = sambaPortStates(&unit->inputs[0]);
+      SambaStatedOrder sent = sambaPortStates(&unit->outputs[o]);
+      SambaStreamOrder made, taken;
       SambaConversion conversion;
-      if (unit->input_count > 1 || !made.count || !taken.count ||
+      if (unit->input_count > 1 || !sambaStatedOrdersAsPlaces(&filled, &sent, &made, &taken) ||
           !sambaOrderConversion(&made, &taken, &conversion))
         continue;
       ++*buffers;
@@ -204,8 +206,21 @@ static void checkBuffers(const SambaSection *section, uint32_t *buffers, uint32_
   }
 }
 
+/* Both ends of every stream say in which order its elements pass. */
+static void checkPorts(const SambaSection *section) {
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    const SambaUnit *unit = &section->units[u];
+    for (uint32_t i = 0; i < unit->input_count + unit->output_count; ++i) {
+      bool output = i >= unit->input_count;
+      uint32_t port = output ? i - unit->input_count : i;
+      if (!sambaPortStatesPlaces(output ? &unit->outputs[port] : &unit->inputs[port]))
+        fail_msg("unit '%s' %s %u states no order", unit->name, output ? "output" : "input", port);
+    }
+  }
+}
+
 /* Slots are at least what the orders of their streams ask for. */
-static void slotsHoldConversions(void **state) {
+static void streamsStateOrders(void **state) {
   (void)state;
   const SambaMachine *machine = sambaMachineFind(sambaStringRef("sn40l"));
   uint32_t buffers = 0, converting = 0;
@@ -218,7 +233,14 @@ static void slotsHoldConversions(void **state) {
       graphKinds[k].make(&graph, &random);
       assert_null(sambaPlanTiles(&graph, machine, NULL));
       assert_null(sambaCodegenSection(&graph, machine, &arena, &section));
+      SambaStatus status = sambaSectionCheck(section);
+      if (status)
+        fail_msg("%s, seed %llu: %s", graphKinds[k].name, (unsigned long long)seed,
+                 sambaStatusGetMessage(status));
+      checkPorts(section);
+      assert_null(sambaSplitPrograms(section, machine));
       assert_null(sambaSectionCheck(section));
+      checkPorts(section);
       checkBuffers(section, &buffers, &converting);
       sambaArenaDestroy(&arena);
     }
@@ -359,7 +381,7 @@ static void chunkedSumsComputeTheSame(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(slotsHoldConversions),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(streamsStateOrders),
                                      cmocka_unit_test(plannedGraphsComputeTheSame),
                                      cmocka_unit_test(randomMappingsComputeTheSame),
                                      cmocka_unit_test(pipelinesOfSeveralLoopsComputeTheSame),
