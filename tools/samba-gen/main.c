@@ -43,9 +43,8 @@ static const char models[] =
     "  resnet  convolutions in bottleneck blocks (ResNet-50)\n"
     "  matmul  one product of two matrices\n"
     "  chain   operators one after the other, no two alike\n"
-    "Brackets say which models have an option, and what it is when it is not given. Weights have "
-    "no "
-    "data: samba-run takes them as --input NAME=FILE, and --timing-only wants none.";
+    "Brackets say which models have an option, and what it is when it is not given. Weights have\n"
+    "no data: samba-run takes them as --input NAME=FILE, and --timing-only wants none.";
 
 int main(int argc, char **argv) {
   Options options;
