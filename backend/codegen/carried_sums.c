@@ -43,31 +43,41 @@ static SambaStatus addSums(SambaCodegen *codegen, const SambaGroupPlan *plan, in
   return NULL;
 }
 
-/* Joins a buffer with a copy, both ways. block: tokens that each stream carries in turn. */
-static void connectSums(SambaCodegen *codegen, uint32_t compute, uint32_t buffer, int64_t block) {
-  SambaUnit *copy = sambaAssemblyUnit(&codegen->assembly, compute);
-  SambaUnit *sums = sambaAssemblyUnit(&codegen->assembly, buffer);
-  uint32_t start = copy->input_count - 1;
-  copy->inputs[start].block = copy->outputs[1].block = (uint32_t)block;
-  sums->inputs[0].block = sums->outputs[0].block = (uint32_t)block;
+/* Joins a buffer with a copy, both ways. */
+static void connectSums(SambaCodegen *codegen, uint32_t compute, uint32_t buffer) {
+  uint32_t start = sambaAssemblyUnit(&codegen->assembly, compute)->input_count - 1;
   sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){buffer, 0},
                        &(SambaEndpoint){compute, start}, 1);
   sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){compute, 1}, &(SambaEndpoint){buffer, 0},
                        1);
 }
 
-/* Buffers with all tiles of some copies, which take turns tile by tile. */
+/* Tokens that each stream of a copy, or of a buffer, carries in turn. */
+static void dealCopies(SambaCodegen *codegen, const uint32_t *computes, uint32_t count,
+                       int64_t block) {
+  for (uint32_t i = 0; i < count; ++i) {
+    SambaUnit *copy = sambaAssemblyUnit(&codegen->assembly, computes[i]);
+    copy->inputs[copy->input_count - 1].block = copy->outputs[1].block = (uint32_t)block;
+  }
+}
+
+static void dealBuffer(SambaCodegen *codegen, uint32_t buffer, int64_t block) {
+  SambaUnit *sums = sambaAssemblyUnit(&codegen->assembly, buffer);
+  sums->inputs[0].block = sums->outputs[0].block = (uint32_t)block;
+}
+
+/* Buffers with the same number of tiles of some copies each, which take turns tile by tile. */
 static SambaStatus addShared(SambaCodegen *codegen, uint32_t g, const uint32_t *computes,
-                             const SambaTileSums *sums) {
+                             const SambaTileSums *sums, int64_t tiles, uint32_t number) {
   const SambaGroupPlan *plan = &codegen->plans[g];
   uint32_t all = plan->nest.copies;
-  for (uint32_t number = 0; number < sums->buffers; ++number) {
-    uint32_t first = number * sums->copies;
+  for (uint32_t first = 0; first < all; first += sums->copies, ++number) {
     uint32_t copies = all - first < sums->copies ? all - first : sums->copies;
     uint32_t buffer;
-    SAMBA_RETURN_IF_ERROR(addSums(codegen, plan, resultsOf(&plan->nest) * copies, number, &buffer));
+    SAMBA_RETURN_IF_ERROR(addSums(codegen, plan, tiles * copies, number, &buffer));
     for (uint32_t copy = first; copy < first + copies; ++copy)
-      connectSums(codegen, computes[copy], buffer, 1);
+      connectSums(codegen, computes[copy], buffer);
+    dealBuffer(codegen, buffer, 1);
   }
   return NULL;
 }
@@ -84,9 +94,28 @@ static SambaStatus addRuns(SambaCodegen *codegen, uint32_t g, const uint32_t *co
     uint32_t buffer;
     SAMBA_RETURN_IF_ERROR(addSums(codegen, plan, tiles * runs, number, &buffer));
     for (uint32_t run = first; run < first + runs; ++run)
-      connectSums(codegen, computes[run % plan->nest.copies], buffer, tiles);
+      connectSums(codegen, computes[run % plan->nest.copies], buffer);
+    dealBuffer(codegen, buffer, tiles);
   }
+  dealCopies(codegen, computes, plan->nest.copies, tiles);
   return NULL;
+}
+
+/* Each copy's runs in buffers of its own, but for the last one. */
+static SambaStatus addOwn(SambaCodegen *codegen, uint32_t g, const uint32_t *computes,
+                          const SambaTileSums *sums) {
+  const SambaGroupPlan *plan = &codegen->plans[g];
+  uint32_t copies = plan->nest.copies, own = sums->runs / sums->each;
+  int64_t tiles = resultsOf(&plan->nest) / sums->runs; /* of a run */
+  for (uint32_t number = 0; number < copies * own; ++number) {
+    uint32_t buffer;
+    SAMBA_RETURN_IF_ERROR(addSums(codegen, plan, tiles * sums->each, number, &buffer));
+    for (uint32_t run = 0; run < sums->each; ++run)
+      connectSums(codegen, computes[number / own], buffer);
+    dealBuffer(codegen, buffer, tiles);
+  }
+  dealCopies(codegen, computes, copies, tiles);
+  return addShared(codegen, g, computes, sums, tiles, copies * own);
 }
 
 SambaStatus sambaCodegenAddSums(SambaCodegen *codegen, uint32_t g, const uint32_t *computes) {
@@ -102,5 +131,9 @@ SambaStatus sambaCodegenAddSums(SambaCodegen *codegen, uint32_t g, const uint32_
         (long long)(4 * sambaTileNestTileElements(nest) * sambaTileNestResults(nest)),
         codegen->machine->name);
 
-  return sums.runs ? addRuns(codegen, g, computes, &sums) : addShared(codegen, g, computes, &sums);
+  if (!sums.runs) {
+    dealCopies(codegen, computes, nest->copies, 1);
+    return addShared(codegen, g, computes, &sums, resultsOf(nest), 0);
+  }
+  return sums.copies ? addOwn(codegen, g, computes, &sums) : addRuns(codegen, g, computes, &sums);
 }

@@ -124,8 +124,10 @@ static uint32_t stagedDim(const SambaCodegen *codegen, const SambaTileNest *nest
     if (dim != last && row[dim] && nest->tile[dim] > 1)
       return SAMBA_NO_INDEX;
 
+  /* Beside sums that go through PMUs bytes count most: there rows of whole bursts are made. */
   *out_row_bytes = row_elements * sambaDTypeBytes(type->dtype);
-  return *out_row_bytes < sambaStagingRowBytes(nest->machine) ? last : SAMBA_NO_INDEX;
+  bool parts = sambaTileNestCarriesSums(nest) && *out_row_bytes % nest->machine->dram_burst_bytes;
+  return parts || *out_row_bytes < sambaStagingRowBytes(nest->machine) ? last : SAMBA_NO_INDEX;
 }
 
 /* Elements of the result that a pass makes one after the other as they lie in memory. */

@@ -50,14 +50,19 @@ static void tryChoice(Search *search) {
   SambaGroupChoice apart = {.nest = *nest};
   tryNest(search, &apart);
 
-  /* PMUs with sums leave few for operands: two copies may share one. */
-  for (uint32_t side = 0; side < 2 && search->carried; ++side) {
-    uint32_t operand = search->group->mac[side];
-    if (sambaTileNestSources(nest, operand) == 1)
-      continue;
+  /* PMUs with sums leave few for operands: two copies may share one, of either or of both. */
+  for (uint32_t sides = 1; sides < 4 && search->carried; ++sides) {
     SambaGroupChoice paired = {.nest = *nest};
-    paired.nest.joined[operand] = SAMBA_COPIES_PAIRED;
-    tryNest(search, &paired);
+    bool several = true;
+    for (uint32_t side = 0; side < 2; ++side) {
+      uint32_t operand = search->group->mac[side];
+      if (!(sides >> side & 1))
+        continue;
+      several &= sambaTileNestSources(nest, operand) > 1;
+      paired.nest.joined[operand] = SAMBA_COPIES_PAIRED;
+    }
+    if (several)
+      tryNest(search, &paired);
   }
 }
 

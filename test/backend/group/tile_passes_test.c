@@ -2,6 +2,7 @@
  * from what the machines have. */
 #include "backend/group/tile_gather.h"
 #include "backend/group/tile_nest.h"
+#include "backend/group/tile_sums.h"
 #include "backend/machine/shipped.h"
 #include "test/backend/stage_graphs.h"
 
@@ -82,8 +83,8 @@ static const SambaTileNest *nestOf(Sample *sample, const int64_t *tile) {
   uint32_t order[SAMBA_MAX_STAGE_DIMS], unroll[SAMBA_MAX_STAGE_DIMS];
   for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim)
     order[dim] = dim, unroll[dim] = 1;
-  sambaTileNestFill(&sample->graph, sample->groups.groups[0], sn40l(), SAMBA_NO_INDEX, order, tile,
-                    unroll, &sample->nest);
+  sambaTileNestFill(&sample->graph, sample->groups.groups[0], sn40l(), 0, order, tile, unroll,
+                    &sample->nest);
   sambaTileNestSettleTokens(&sample->nest);
   return &sample->nest;
 }
@@ -304,11 +305,43 @@ static void largeTokensAreNotDealtBesideAMulticast(void **state) {
 
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     SambaTileNest nest;
-    sambaTileNestFill(&sample.graph, sample.groups.groups[0], sn40l(), SAMBA_NO_INDEX, order,
-                      cases[i].tile, cases[i].unroll, &nest);
+    sambaTileNestFill(&sample.graph, sample.groups.groups[0], sn40l(), 0, order, cases[i].tile,
+                      cases[i].unroll, &nest);
     sambaTileNestSettleTokens(&nest);
     for (uint32_t operand = 0; operand < 2; ++operand)
       assert_int_equal(sambaTileNestReadPorts(&nest, operand), cases[i].ports[operand]);
+  }
+  sambaArenaDestroy(&sample.arena);
+}
+
+/* 1024 copies with 64 passes of 1 KiB each, summed round by round. */
+static void copiesShareTheirLastRuns(void **state) {
+  (void)state;
+  Sample sample;
+  SambaMachine machine = *sn40l();
+  makeMatmul(&sample, SAMBA_DTYPE_BF16);
+  const uint32_t order[] = {2, 0, 1}, unroll[] = {16, 64, 1};
+  const int64_t tile[] = {64, 64, 64};
+  const struct {
+    int64_t pmu_kib;
+    SambaTileSums sums;
+  } cases[] = {
+      {128, {.copies = 2, .buffers = 512}},
+      {64, {.copies = 1, .buffers = 1024}},
+      /* 56 of 64 passes in a buffer of the copy's own, 8 in one that 7 copies share */
+      {56, {.copies = 7, .runs = 8, .each = 7, .buffers = 1024 + 147}},
+      {16, {.runs = 4, .each = 1, .buffers = 4096}},
+  };
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    SambaTileNest nest;
+    SambaTileSums sums;
+    machine.pmu_bytes = cases[i].pmu_kib * 1024;
+    sambaTileNestFill(&sample.graph, sample.groups.groups[0], &machine, 0, order, tile, unroll,
+                      &nest);
+    sambaTileNestSettleTokens(&nest);
+    assert_true(sambaTileNestSums(&nest, &sums));
+    assert_memory_equal(&sums, &cases[i].sums, sizeof sums);
   }
   sambaArenaDestroy(&sample.arena);
 }
@@ -321,6 +354,7 @@ int main(void) {
                                      cmocka_unit_test(smallOperandsAreHeld),
                                      cmocka_unit_test(theSmallestIsHeldFirst),
                                      cmocka_unit_test(gathersAreBufferedWhereTheOrderDiffers),
-                                     cmocka_unit_test(largeTokensAreNotDealtBesideAMulticast)};
+                                     cmocka_unit_test(largeTokensAreNotDealtBesideAMulticast),
+                                     cmocka_unit_test(copiesShareTheirLastRuns)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
