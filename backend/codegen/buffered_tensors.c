@@ -16,19 +16,21 @@ SambaStatus sambaCodegenAddBuffers(SambaCodegen *codegen, uint32_t tensor, const
   for (uint32_t axis = 0; axis < codegen->graph->tensors[tensor].rank; ++axis)
     elements *= (uint64_t)sizes[axis];
   plan->first_buffer = (uint32_t)codegen->assembly.units.size;
-  for (uint32_t replica = 0; replica < plan->replicas; ++replica)
+  for (uint32_t ring = 0; ring < plan->replicas * plan->ring; ++ring)
     for (uint32_t first = 0; first < plan->readers.size; first += ports) {
       uint32_t count = (uint32_t)plan->readers.size - first < ports
                            ? (uint32_t)plan->readers.size - first
                            : ports;
       uint32_t depth = 1;
-      for (uint32_t i = first; i < first + count && sambaSlicesOf(codegen, tensor) > 1; ++i) {
+      for (uint32_t i = first; i < first + count && sambaSlicesOf(codegen, tensor) > plan->ring;
+           ++i) {
         uint32_t own =
             codegen->plans[plan->readers.data[i].group].nest.depth[plan->readers.data[i].operand];
+        own = (own + plan->ring - 1) / plan->ring;
         depth = own > depth ? own : depth;
       }
       const char *name = sambaArenaFormat(codegen->arena, "%s.buffer%u", prefix,
-                                          replica * plan->buffers + first / ports);
+                                          ring * plan->buffers + first / ports);
       SAMBA_RETURN_IF_ERROR(sambaCheckBufferBytes(codegen, name, elements,
                                                   codegen->graph->tensors[tensor].dtype, depth));
       uint32_t unit =
@@ -72,7 +74,7 @@ static void loadShared(SambaCodegen *codegen, uint32_t tensor, const SambaCopyRa
     for (uint32_t i = 0; i < plan->slices.count; ++i)
       replica = replica * nest->unroll[nest->dim_at[i]] + copy[nest->dim_at[i]];
     for (uint32_t b = 0; b < plan->buffers; ++b)
-      buffers[b] = (SambaEndpoint){plan->first_buffer + replica * plan->buffers + b, 0};
+      buffers[b] = (SambaEndpoint){sambaBufferUnit(plan, replica, b, 0), 0};
     sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){load, 0}, buffers, plan->buffers);
   } while (sambaCopyNext(nest, range, copy));
 }
@@ -116,6 +118,11 @@ SambaStatus sambaCodegenSharedArgument(SambaCodegen *codegen, uint32_t tensor) {
   return NULL;
 }
 
+uint32_t sambaBufferUnit(const SambaTensorPlan *plan, uint32_t replica, uint32_t buffer,
+                         uint32_t at) {
+  return plan->first_buffer + (replica * plan->ring + at) * plan->buffers + buffer;
+}
+
 SambaEndpoint sambaBufferPort(const SambaCodegen *codegen, uint32_t tensor, uint32_t g,
                               uint32_t operand, uint32_t indexed, uint32_t part, uint32_t replica) {
   const SambaTensorPlan *plan = &codegen->tensors[tensor];
@@ -124,7 +131,7 @@ SambaEndpoint sambaBufferPort(const SambaCodegen *codegen, uint32_t tensor, uint
   while (plan->readers.data[i].group != g || plan->readers.data[i].operand != operand ||
          plan->readers.data[i].indexed != indexed || plan->readers.data[i].part != part)
     ++i;
-  return (SambaEndpoint){plan->first_buffer + replica * plan->buffers + i / ports, i % ports};
+  return (SambaEndpoint){sambaBufferUnit(plan, replica, i / ports, 0), i % ports};
 }
 
 void sambaSetBufferRead(SambaCodegen *codegen, uint32_t tensor, SambaEndpoint at,
@@ -148,6 +155,13 @@ uint32_t sambaStartSlices(const SambaCodegen *codegen, const SambaTileNest *nest
   sambaWalkStart(walk, nest, map, range);
   sambaWalkLoops(walk, nest, map, 0, slices->count);
   sambaWalkClearAddresses(walk, walk->count);
+  uint32_t ring = codegen->tensors[map->tensor].ring;
+  if (ring > 1) { /* a PMU of the ring has every so many of the slices */
+    int64_t slots = sambaTileNestTrips(nest, slices->count) / ring;
+    walk->count = 0;
+    if (slots > 1)
+      walk->steps[walk->count++] = (SambaWalkStep){.trips = (uint32_t)slots};
+  }
   walk->slot_level = walk->count;
   for (uint32_t i = 0; i < slices->count; ++i)
     walk->dim_start[nest->dim_at[i]] = 0;

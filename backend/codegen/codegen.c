@@ -185,6 +185,27 @@ static SambaStatus addAccesses(SambaCodegen *codegen, uint32_t g) {
   return NULL;
 }
 
+/* PMUs that take the slices of a tensor in turn. Only PCUs deal their tokens to several of them and
+ * take tokens of several, and a result goes to memory besides. */
+static uint32_t ringOf(const SambaCodegen *codegen, uint32_t t) {
+  const SambaTensorPlan *plan = &codegen->tensors[t];
+  const SambaStageTensor *tensor = &codegen->graph->tensors[t];
+  uint32_t depth = 1;
+  if (tensor->role != SAMBA_TENSOR_INTERMEDIATE || plan->writers.size != 1 ||
+      codegen->groups.groups[plan->writers.data[0]]->copy)
+    return 1;
+
+  for (size_t i = 0; i < plan->readers.size; ++i) {
+    const SambaConsumer *reader = &plan->readers.data[i];
+    uint32_t own = codegen->plans[reader->group].nest.depth[reader->operand];
+    if (codegen->groups.groups[reader->group]->copy || reader->indexed != SAMBA_NO_INDEX)
+      return 1;
+    depth = own > depth ? own : depth;
+  }
+  int64_t bytes = sambaSliceBytes(tensor, &plan->slices, codegen->pipeline.tile);
+  return sambaSliceRing(codegen->machine, bytes, depth, sambaSlicesOf(codegen, t));
+}
+
 /* The buffers of a tensor whose readers and writers are known. */
 static SambaStatus settleTensor(SambaCodegen *codegen, uint32_t t) {
   SambaTensorPlan *plan = &codegen->tensors[t];
@@ -207,6 +228,7 @@ static SambaStatus settleTensor(SambaCodegen *codegen, uint32_t t) {
                                          &codegen->groups.groups[plan->writers.data[i]]->output,
                                          "the write"));
   plan->replicas = sambaSliceReplicas(&codegen->pipeline, &plan->slices);
+  plan->ring = ringOf(codegen, t);
   return NULL;
 }
 
@@ -239,8 +261,7 @@ static SambaStatus emitGroup(SambaCodegen *codegen, uint32_t g) {
       const char *name = sambaArenaFormat(codegen->arena, "%s.compute%u", plan->prefix, index);
       computes[index] = sambaCodegenCompute(&codegen->assembly, nest, name,
                                             sambaCodegenLayer(codegen, group), &one);
-      sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){computes[index], 0},
-                           plan->sinks[index].data, plan->sinks[index].size);
+      sambaConnectSinks(codegen, g, index, (SambaEndpoint){computes[index], 0});
       ++index;
     } while (sambaCopyNext(nest, &all, copy));
   if (sambaTileNestCarriesSums(nest))

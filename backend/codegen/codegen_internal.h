@@ -23,8 +23,8 @@ typedef struct SambaTensorPlan {
   bool shared;           /* an argument that several groups read: loaded once, slice by slice */
   uint32_t loads;        /* address generators of a shared argument */
   uint32_t buffers;      /* per replica, each with at most unit_vector_outputs read ports */
-  uint32_t first_buffer; /* unit of buffer 0 of replica 0; replica r's begin at first_buffer + r *
-                            buffers */
+  uint32_t ring;         /* PMUs of each buffer, which take the slices in turn */
+  uint32_t first_buffer; /* unit of the first PMU; see sambaBufferUnit */
 } SambaTensorPlan;
 
 typedef struct SambaGroupPlan {
@@ -66,6 +66,8 @@ uint32_t sambaOutermostAxis(const SambaTileBox *box);
 
 /* sinks.c: where the tokens of each copy of a group go. */
 SambaStatus sambaCodegenAddSinks(SambaCodegen *codegen, uint32_t group);
+/* Joins an output with the sinks of a copy: all at once, or those of each PMU of a ring in turn. */
+void sambaConnectSinks(SambaCodegen *codegen, uint32_t group, uint32_t copy, SambaEndpoint output);
 /* Whether `count` stores can merge the tokens of all copies without more streams into a port than a
  * lane has flow ids. */
 bool sambaStoresFit(const SambaCodegen *codegen, const SambaTileNest *nest, uint32_t count);
@@ -105,13 +107,18 @@ SambaStatus sambaCodegenAddBuffers(SambaCodegen *codegen, uint32_t tensor, const
                                    const char *layer, uint32_t writers);
 /* Buffers and loads of an argument that several groups read. */
 SambaStatus sambaCodegenSharedArgument(SambaCodegen *codegen, uint32_t tensor);
-/* The read port that was reserved for this reader of a tensor in a replica, and what it reads. */
+/* A PMU of one buffer of a replica, by its place in the ring. */
+uint32_t sambaBufferUnit(const SambaTensorPlan *plan, uint32_t replica, uint32_t buffer,
+                         uint32_t at);
+/* The read port that was reserved for this reader of a tensor in a replica, at the first PMU of the
+ * ring. */
 SambaEndpoint sambaBufferPort(const SambaCodegen *codegen, uint32_t tensor, uint32_t group,
                               uint32_t operand, uint32_t indexed, uint32_t part, uint32_t replica);
+/* What a read port sends. */
 void sambaSetBufferRead(SambaCodegen *codegen, uint32_t tensor, SambaEndpoint at,
                         const SambaWalk *walk, uint64_t fill);
-/* Starts a walk within a replica's slices: the loops that slice the tensor step slots. Returns the
- * position of the first other loop. */
+/* Starts a walk within a replica's slices: the loops that slice the tensor step the slots of each
+ * PMU. Returns the position of the first other loop. */
 uint32_t sambaStartSlices(const SambaCodegen *codegen, const SambaTileNest *nest,
                           const SambaStageOperand *map, const SambaCopyRange *range,
                           SambaWalk *walk);

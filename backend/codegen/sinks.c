@@ -66,8 +66,8 @@ static SambaStatus addBufferSinks(SambaCodegen *codegen, uint32_t g) {
     sambaReplicaRange(nest, mask, target->slices.count, replica, &range);
     SambaWalk walk;
     sliceWalk(codegen, nest, &range, &walk);
-    for (uint32_t b = 0; b < target->buffers; ++b) {
-      uint32_t unit = target->first_buffer + replica * target->buffers + b;
+    for (uint32_t b = 0; b < target->ring * target->buffers; ++b) {
+      uint32_t unit = sambaBufferUnit(target, replica, b % target->buffers, b / target->buffers);
       SambaUnit *buffer = sambaAssemblyUnit(&codegen->assembly, unit);
       sambaSetPort(codegen->arena, &buffer->inputs[port], &walk, type->dtype,
                    sambaWalkAccess(&walk, &layout, &bounds, 0, codegen->arena));
@@ -501,6 +501,22 @@ static SambaStatus addStore(SambaCodegen *codegen, uint32_t g, const SambaCopyRa
     return addStages(codegen, plan, &staging, range, &copies, unit, stage_number);
   addSinksOf(plan, range, unit);
   return NULL;
+}
+
+void sambaConnectSinks(SambaCodegen *codegen, uint32_t g, uint32_t copy, SambaEndpoint output) {
+  const SambaGroupPlan *plan = &codegen->plans[g];
+  const SambaTensorPlan *target = &codegen->tensors[plan->nest.group->output.tensor];
+  const SambaEndpoints *sinks = &plan->sinks[copy];
+  uint32_t ring = target->buffered ? target->ring : 1;
+  size_t count = sinks->size / ring;
+
+  for (uint32_t at = 0; at < ring; ++at)
+    sambaAssemblyConnect(&codegen->assembly, output, sinks->data + at * count, count);
+  if (ring == 1)
+    return;
+  int64_t tokens = sambaTileNestTrips(&plan->nest, sambaTileNestOutputLevel(&plan->nest));
+  sambaAssemblyUnit(&codegen->assembly, output.unit)->outputs[output.port].block =
+      (uint32_t)(tokens / sambaTileNestTrips(&plan->nest, target->slices.count));
 }
 
 SambaStatus sambaCodegenAddSinks(SambaCodegen *codegen, uint32_t g) {

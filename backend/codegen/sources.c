@@ -17,6 +17,19 @@ static void stateCopy(SambaCodegen *codegen, const SambaTileNest *nest, uint32_t
                     &sambaAssemblyUnit(&codegen->assembly, source.unit)->outputs[source.port]);
 }
 
+/* What a PCU takes from a ring of PMUs: the tokens of a slice from each in turn. */
+static void takeInTurn(SambaCodegen *codegen, uint32_t g, uint32_t operand,
+                       const SambaEndpoints *takers) {
+  const SambaTileNest *nest = &codegen->plans[g].nest;
+  uint32_t tensor = nest->group->operands[operand].map.tensor;
+  int64_t tokens = sambaTileNestTrips(nest, sambaTileNestTokenLevel(nest, operand));
+  int64_t slices = sambaTileNestTrips(nest, codegen->tensors[tensor].slices.count);
+  for (size_t t = 0; t < takers->size; ++t)
+    sambaAssemblyUnit(&codegen->assembly, takers->data[t].unit)
+        ->inputs[takers->data[t].port]
+        .block = (uint32_t)(tokens / slices);
+}
+
 /* One read port: the tokens of a range of the sources, in turn. */
 static void readRange(SambaCodegen *codegen, uint32_t g, uint32_t operand,
                       const SambaCopyRange *range, SambaEndpoint at,
@@ -29,9 +42,20 @@ static void readRange(SambaCodegen *codegen, uint32_t g, uint32_t operand,
   sambaWalkLoops(&walk, nest, map, from, level > from ? level : from);
   sambaWalkCopies(&walk, nest, map, range);
   sambaWalkToken(&walk, nest, operand);
-  sambaSetBufferRead(codegen, map->tensor, at, &walk, map->fill);
-  stateCopy(codegen, nest, operand, at);
-  sambaConnectRange(codegen, nest, sambaCopyMask(nest, operand), range, at, consumers);
+
+  uint32_t mask = sambaCopyMask(nest, operand);
+  const SambaTensorPlan *plan = &codegen->tensors[map->tensor];
+  for (uint32_t i = 0; i < plan->ring; ++i, at.unit += plan->buffers) {
+    sambaSetBufferRead(codegen, map->tensor, at, &walk, map->fill);
+    stateCopy(codegen, nest, operand, at);
+    sambaConnectRange(codegen, nest, mask, range, at, consumers);
+  }
+  uint32_t copy[SAMBA_MAX_STAGE_DIMS];
+  memcpy(copy, range->first, sizeof copy);
+  do
+    if (plan->ring > 1)
+      takeInTurn(codegen, g, operand, &consumers[sambaCopyIndex(nest, mask, copy)]);
+  while (sambaCopyNext(nest, range, copy));
 }
 
 static void readBuffered(SambaCodegen *codegen, uint32_t g, uint32_t operand,

@@ -1,6 +1,8 @@
 /* Slices of tensors in a pipeline, and shared arguments; see share.h. */
 #include "backend/group/share.h"
 
+#include "support/number/integer.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +64,17 @@ int64_t sambaSliceBytes(const SambaStageTensor *tensor, const SambaSlices *slice
   for (uint32_t axis = 0; axis < tensor->rank; ++axis)
     bytes *= extents[axis];
   return bytes;
+}
+
+uint32_t sambaSliceRing(const SambaMachine *machine, int64_t slice_bytes, uint32_t depth,
+                        int64_t slices) {
+  int64_t held = slice_bytes ? machine->pmu_bytes / slice_bytes : depth;
+  if (held == 0 || depth <= held)
+    return 1;
+  for (int64_t pmus = sambaCeilDiv(depth, held); pmus <= depth && pmus <= slices; ++pmus)
+    if (slices % pmus == 0)
+      return (uint32_t)pmus;
+  return 1;
 }
 
 uint32_t sambaSliceReplicas(const SambaPipeline *pipeline, const SambaSlices *slices) {

@@ -44,6 +44,10 @@ void sambaSliceExtents(const SambaStageTensor *tensor, const SambaSlices *slices
 int64_t sambaSliceBytes(const SambaStageTensor *tensor, const SambaSlices *slices,
                         const int64_t *tile);
 
+/* PMUs that take the slices of a tensor in turn, so that together they hold `depth` of them: one
+ * where it can, or where no number of PMUs shares the slices of a replica evenly. */
+uint32_t sambaSliceRing(const SambaMachine *machine, int64_t slice_bytes, uint32_t depth,
+                        int64_t slices);
 /* The replicas with slices of their own: those along the loops that cut the tensor. */
 uint32_t sambaSliceReplicas(const SambaPipeline *pipeline, const SambaSlices *slices);
 

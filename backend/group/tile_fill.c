@@ -188,6 +188,29 @@ static void passLanes(SambaTileNest *nest) {
   }
 }
 
+/* Points of a pass of SIMD lanes in a pipeline, at most: streams share the lanes of a link token by
+ * token, so long tokens make others wait. */
+enum { mostPoints = 4096 };
+
+/* Cuts a pass along its outer counters, so that its points follow each other as before. */
+static void cutPass(SambaTileNest *nest) {
+  const SambaGroup *group = nest->group;
+  int64_t points = 1;
+  for (uint32_t dim = 0; dim < group->dim_count; ++dim)
+    points *= nest->pass[dim];
+
+  for (uint32_t i = 0; i < group->dim_count && points > mostPoints; ++i) {
+    uint32_t dim = nest->inner[i];
+    if (group->reduced[dim])
+      return;
+    int64_t inside = points / nest->pass[dim], own = nest->pass[dim];
+    while (own > 1 && (nest->pass[dim] % own || inside * own > mostPoints))
+      --own;
+    nest->pass[dim] = own;
+    points = inside * own;
+  }
+}
+
 /* The points of a pass, and the order of its counters. */
 static void choosePoints(SambaTileNest *nest) {
   const SambaGroup *group = nest->group;
@@ -203,10 +226,12 @@ static void choosePoints(SambaTileNest *nest) {
     return;
   }
   orderLanes(nest);
-  if (group->sum_width) {
+  if (group->sum_width)
     passLanes(nest);
+  if (nest->pipeline_count && !group->copy)
+    cutPass(nest);
+  if (group->sum_width)
     nest->registers -= sumVectors(nest);
-  }
 }
 
 static void choosePasses(SambaTileNest *nest) {

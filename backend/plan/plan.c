@@ -39,7 +39,25 @@ typedef struct Planner {
    * buffers. */
   SambaSharing *shared;
   SambaSlices *slices;
+  uint32_t *depth, *ring; /* slices that its buffers should hold, and PMUs that take them in turn */
+  bool *ringable;         /* of each tensor, for all pipelines: several PMUs may */
 } Planner;
+
+/* Between which groups several PMUs may take slices in turn: one PCU group writes, PCUs read as
+ * data. */
+static void findRings(Planner *planner) {
+  const SambaStageGraph *graph = planner->graph;
+  for (uint32_t t = 0; t < graph->tensor_count; ++t)
+    planner->ringable[t] = graph->tensors[t].role == SAMBA_TENSOR_INTERMEDIATE;
+  for (uint32_t g = 0; g < planner->groups.count; ++g) {
+    const SambaGroup *group = planner->groups.groups[g];
+    if (group->copy || planner->writer[group->output.tensor] != g)
+      planner->ringable[group->output.tensor] = false;
+    for (uint32_t i = 0; i < group->operand_count; ++i)
+      if (group->copy || group->operands[i].indexes)
+        planner->ringable[group->operands[i].map.tensor] = false;
+  }
+}
 
 static void analyse(Planner *planner) {
   const SambaStageGraph *graph = planner->graph;
@@ -69,6 +87,7 @@ static void analyse(Planner *planner) {
     planner->writer[group->output.tensor] = g;
     in_memory += graph->tensors[group->output.tensor].role == SAMBA_TENSOR_RESULT;
   }
+  findRings(planner);
 
   for (uint32_t g = 0; g < planner->groups.count; ++g) {
     uint32_t tensor = planner->groups.groups[g]->output.tensor;
@@ -119,15 +138,54 @@ static void sliceTensors(Planner *planner, const SambaPipeline *pipeline) {
   free(met);
 }
 
+/* Slices of a tensor that each replica runs. */
+static int64_t slicesOf(const SambaPipeline *pipeline, uint32_t loops) {
+  int64_t slices = 1;
+  for (uint32_t i = 0; i < loops; ++i)
+    slices *=
+        sambaCeilDiv(sambaCeilDiv(pipeline->extent[i], pipeline->tile[i]), pipeline->copies[i]);
+  return slices;
+}
+
+/* Slices that a reader's buffer should hold: as many as lie between producer and consumer, and one
+ * more. */
+static uint32_t wantedDepth(const Planner *planner, uint32_t reader, uint32_t tensor) {
+  if (!planner->between[tensor])
+    return planner->level[reader] + 2;
+  return planner->level[reader] - planner->level[planner->writer[tensor]] + 1;
+}
+
+/* Settles for each tensor how many PMUs take its slices in turn. Copies deal nothing out. */
+static void placeRings(Planner *planner, const SambaPipeline *pipeline) {
+  const SambaStageGraph *graph = planner->graph;
+  for (uint32_t t = 0; t < graph->tensor_count; ++t)
+    planner->depth[t] = planner->ring[t] = 1;
+  for (uint32_t g = 0; g < planner->groups.count; ++g) {
+    const SambaGroup *group = planner->groups.groups[g];
+    for (uint32_t i = 0; i < group->operand_count; ++i) {
+      uint32_t tensor = group->operands[i].map.tensor;
+      uint32_t own = wantedDepth(planner, g, tensor);
+      planner->depth[tensor] = own > planner->depth[tensor] ? own : planner->depth[tensor];
+    }
+  }
+
+  for (uint32_t t = 0; t < graph->tensor_count; ++t)
+    if (planner->between[t] && planner->ringable[t])
+      planner->ring[t] =
+          sambaSliceRing(planner->machine, (int64_t)sliceBytes(planner, pipeline, t),
+                         planner->depth[t], slicesOf(pipeline, planner->slices[t].count));
+}
+
 /* Settles which operands come from buffers; returns the PMUs of the buffers. */
 static uint32_t placeTensors(Planner *planner, const SambaPipeline *pipeline) {
   uint32_t pmus = 0;
   uint32_t ports = (uint32_t)planner->machine->unit_vector_outputs;
 
   sliceTensors(planner, pipeline);
+  placeRings(planner, pipeline);
   for (uint32_t t = 0; t < planner->graph->tensor_count; ++t)
     if (planner->between[t] || planner->shared[t].shared)
-      pmus += (planner->readers[t] + ports - 1) / ports *
+      pmus += (planner->readers[t] + ports - 1) / ports * planner->ring[t] *
               sambaSliceReplicas(pipeline, &planner->slices[t]);
 
   for (uint32_t g = 0; g < planner->groups.count; ++g) {
@@ -217,15 +275,6 @@ static void growSlowest(Planner *planner, uint32_t replicas, UsedUnits used) {
   free(frozen);
 }
 
-/* Slices that each replica runs. */
-static int64_t slicesOf(const SambaPipeline *pipeline) {
-  int64_t slices = 1;
-  for (uint32_t i = 0; i < pipeline->count; ++i)
-    slices *=
-        sambaCeilDiv(sambaCeilDiv(pipeline->extent[i], pipeline->tile[i]), pipeline->copies[i]);
-  return slices;
-}
-
 /* Cycles of the section: its slowest group or the DRAM, once for all slices and once more for each
  * buffer on the longest way. */
 static double estimateTogether(const Planner *planner, const SambaPipeline *pipeline) {
@@ -243,7 +292,7 @@ static double estimateTogether(const Planner *planner, const SambaPipeline *pipe
 
   dram /= sambaMachineDramBytesPerCycle(planner->machine);
   slowest = dram > slowest ? dram : slowest;
-  return slowest * (1 + (double)levels / (double)slicesOf(pipeline)) + fill;
+  return slowest * (1 + (double)levels / (double)slicesOf(pipeline, pipeline->count)) + fill;
 }
 
 /* Plans all groups along a pipeline. out_cycles: the estimate. */
@@ -287,17 +336,18 @@ static SambaStatus planTogether(Planner *planner, const SambaPipeline *pipeline,
 /* Buffers between groups hold as many slices as lie between producer and consumer, and one more. */
 static void chooseDepths(Planner *planner, const SambaPipeline *pipeline) {
   sliceTensors(planner, pipeline);
+  placeRings(planner, pipeline);
   for (uint32_t g = 0; g < planner->groups.count; ++g)
     for (uint32_t i = 0; i < planner->groups.groups[g]->operand_count; ++i) {
       uint32_t tensor = planner->groups.groups[g]->operands[i].map.tensor;
       if (planner->fixed[g] || !(planner->choices[g].on_chip >> i & 1))
         continue;
-      uint32_t from = planner->between[tensor] ? planner->level[planner->writer[tensor]] : 0;
       uint64_t depth = 1; /* the whole tensor is one slice */
       for (uint32_t p = 0; p < planner->slices[tensor].count; ++p)
         if (pipeline->extent[p] > pipeline->tile[p])
-          depth = planner->level[g] - from + (planner->between[tensor] ? 1 : 2);
-      uint64_t most = (uint64_t)planner->machine->pmu_bytes / sliceBytes(planner, pipeline, tensor);
+          depth = wantedDepth(planner, g, tensor);
+      uint64_t most = (uint64_t)planner->machine->pmu_bytes /
+                      sliceBytes(planner, pipeline, tensor) * planner->ring[tensor];
       planner->choices[g].nest.depth[i] = (uint32_t)(depth < most ? depth : most);
     }
 }
@@ -508,6 +558,9 @@ static SambaStatus planAll(Planner *planner) {
   planner->shared =
       SAMBA_ARENA_ARRAY(&planner->scratch, SambaSharing, planner->graph->tensor_count);
   planner->slices = SAMBA_ARENA_ARRAY(&planner->scratch, SambaSlices, planner->graph->tensor_count);
+  planner->depth = SAMBA_ARENA_ARRAY(&planner->scratch, uint32_t, planner->graph->tensor_count);
+  planner->ring = SAMBA_ARENA_ARRAY(&planner->scratch, uint32_t, planner->graph->tensor_count);
+  planner->ringable = SAMBA_ARENA_ARRAY(&planner->scratch, bool, planner->graph->tensor_count);
   analyse(planner);
   uint32_t free_groups = 0, pcus = 0;
 

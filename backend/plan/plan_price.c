@@ -24,6 +24,11 @@ static const double detour = 1.2;
  * of those the fewer copies. They break ties and are too small to decide anything else. */
 static const double firingCycles = 4, firingCyclesPerCopy = 0.02;
 
+/* Streams share the lanes of links token by token: in a pipeline, tokens of more vectors than this
+ * make others wait. */
+enum { longToken = 512 };
+static const double longTokenCost = 1.2;
+
 typedef struct Pricing {
   const SambaTileNest *nest;
   const SambaGroupLimits *limits;
@@ -441,6 +446,16 @@ static double sumCycles(const SambaTileNest *nest) {
          2 * SAMBA_ASSUMED_HOPS * (double)machine->hop_cycles;
 }
 
+/* Whether an operand of a pipeline comes in long tokens. */
+static bool hasLongTokens(const SambaTileNest *nest) {
+  bool found = false;
+  for (uint32_t i = 0; i < nest->group->operand_count && nest->pipeline_count; ++i)
+    found |= nest->group->operands[i].value &&
+             nest->token_elements[i] * sambaDTypeBytes(sambaTileNestDType(nest, i)) >
+                 longToken * nest->machine->vector_bytes;
+  return found;
+}
+
 /* Cycles while the pipeline is full: the PCUs' own, or those of what feeds them. */
 static double fullCycles(const Pricing *pricing, double firing, double firings) {
   const SambaTileNest *nest = pricing->nest;
@@ -454,6 +469,8 @@ static double fullCycles(const Pricing *pricing, double firing, double firings) 
   if (sambaTileNestCarriesSums(nest))
     raise(&cycles,
           (firing + sumCycles(nest)) * firings / passes / (double)sambaTileNestResults(nest));
+  if (hasLongTokens(nest))
+    cycles *= longTokenCost;
   raise(&cycles, pricing->slowest);
   raise(&cycles, pricing->dram_bytes / sambaMachineDramBytesPerCycle(machine));
   raise(&cycles, pricing->ag_cycles / pricing->limits->ags);
