@@ -64,4 +64,5 @@ benchmark:
 	@[ -f $(BUILD)/build.ninja ] || $(CONFIGURE) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@cmake --build $(BUILD) -- --quiet
 	@/usr/bin/python3 test/benchmark/benchmark $(BUILD)/bin $(BENCHMARK)
+	@[ -n "$(BENCHMARK)" ] || /usr/bin/python3 test/benchmark/model $(BUILD)/bin
 	@[ -n "$(BENCHMARK)" ] || /usr/bin/python3 test/benchmark/sensitivity $(BUILD)/bin

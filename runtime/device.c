@@ -17,6 +17,10 @@ void sambaDeviceActivityAdd(SambaDeviceActivity *sums, const SambaDeviceActivity
   sums->pcu_busy += more->pcu_busy;
   sums->pmu_busy += more->pmu_busy;
   sums->ag_busy += more->ag_busy;
+  sums->pcu_busiest += more->pcu_busiest;
+  sums->pmu_busiest += more->pmu_busiest;
+  sums->ag_busiest += more->ag_busiest;
+  sums->lane_busiest += more->lane_busiest;
   sums->wait_input += more->wait_input;
   sums->wait_output += more->wait_output;
   sums->wait_memory += more->wait_memory;

@@ -20,9 +20,6 @@ SambaUsableUnits sambaMachineUsableUnits(const SambaMachine *machine);
 /* Whether the section fits the machine with its reserve of units; the error says what is short. */
 SambaStatus sambaSectionFits(const SambaSection *section, const SambaMachine *machine);
 
-/* Cycles of one run: the slowest unit or the DRAM, plus the way of the first token through the
- * pipeline. */
-double sambaSectionEstimate(const SambaSection *section, const SambaMachine *machine);
 /* Bytes that one call moves between DRAM and the chip, as its address generators are configured:
  * padding counts, the rest of a burst does not. */
 void sambaSectionTraffic(const SambaSection *section, uint64_t *out_read, uint64_t *out_written);

@@ -149,6 +149,25 @@ double sambaMachineLoadLatency(const SambaMachine *machine) {
          (row + transfer + share * refresh / 2) * (double)machine->clock_hz;
 }
 
+double sambaMachineStreamLatency(const SambaMachine *machine) {
+  double rate = channelRate(machine), place = (double)machine->dram_interleave_bytes;
+  double opened = fmin(1, place / (double)machine->dram_row_bytes);
+  double row = ((double)machine->dram_tcl_ps + opened * (double)machine->dram_trcd_ps) * 1e-12;
+  return (double)machine->ag_latency_cycles +
+         (row + (rate > 0 ? place / rate : 0)) * (double)machine->clock_hz;
+}
+
+double sambaMachineTurnCycles(const SambaMachine *machine, double writes_per_byte) {
+  int64_t channels = machine->hbm_channels > 0 ? machine->hbm_channels : machine->ddr_channels;
+  double rate = channelRate(machine), high = (double)machine->dram_write_high;
+  double low = (double)machine->dram_write_low, burst = (double)machine->dram_burst_bytes;
+  /* Writes that come to a channel that is never idle before the first of them is due. */
+  double due = SAMBA_WRITE_AGE_WINDOWS * (double)machine->dram_window * burst * writes_per_byte;
+  double together = due >= high ? high - low : fmax(SAMBA_WRITES_PER_TURN, due - low);
+  double turn = 2 * (double)machine->dram_turnaround_ps * 1e-12 * (double)machine->clock_hz;
+  return rate > 0 ? turn / together / (double)channels : 0;
+}
+
 double sambaMachineAgBytesPerCycle(const SambaMachine *machine) {
   double outstanding = (double)(machine->ag_bursts * machine->dram_burst_bytes);
   return fmin(outstanding / sambaMachineLoadLatency(machine), (double)machine->ag_bytes);

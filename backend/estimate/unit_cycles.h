@@ -16,6 +16,11 @@
 #define SAMBA_STORE_SHARE 0.6 /* of a generator's rate when it stores: tokens come in bursts */
 #define SAMBA_SHORT_ROWS_COST 1.15 /* of rows below two bursts: each activates a DRAM row */
 
+/* Writes that a channel serves between reads: they wait for their age or a full queue, and a few
+ * are due at a time. 2.6 in the element-wise sections of ResNet-50 (6,500 writes per channel). */
+#define SAMBA_WRITES_PER_TURN 2.6
+#define SAMBA_WRITE_AGE_WINDOWS 4
+
 /* Hops from a unit to the next before they are placed. Placed sections of seven test models (2274
  * streams with one end; `samba-objdump --placement`) have 6 in the mean, and nine in ten at most
  * 12; the slowest path decides. */
@@ -73,6 +78,11 @@ double sambaMachineDramBytesPerCycle(const SambaMachine *machine);
  * back, a DRAM row closed and opened, the bursts that share its place in a channel, and what it
  * waits for a refresh on average. */
 double sambaMachineLoadLatency(const SambaMachine *machine);
+/* The same while a generator asks for one place after the other: most find their row open. */
+double sambaMachineStreamLatency(const SambaMachine *machine);
+/* Cycles by which a write lengthens the work of the whole memory beyond its bytes, when there are
+ * reads beside it: its channel turns to it and back. */
+double sambaMachineTurnCycles(const SambaMachine *machine, double writes_per_byte);
 /* Bytes per cycle that one address generator reads at most: its outstanding bursts over their
  * latency. */
 double sambaMachineAgBytesPerCycle(const SambaMachine *machine);

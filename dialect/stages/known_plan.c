@@ -2,6 +2,7 @@
 #include "dialect/stages/known_plan.h"
 
 #include "backend/estimate/estimate.h"
+#include "backend/estimate/predict.h"
 #include "backend/stage/stage_key.h"
 #include "dialect/bridge/build_operation.h"
 #include "dialect/bridge/hooks.h"
@@ -58,7 +59,7 @@ static SambaStatus planGraph(const SambaPlanTarget *target, const SambaPlanOptio
   SambaStatus status = sambaPlanSection(graph, target->machine, options, &arena, &section);
   wanted->fits = !status && section;
   if (wanted->fits)
-    wanted->cycles = sambaSectionEstimate(section, target->machine) +
+    wanted->cycles = sambaSectionPredict(section, target->machine).cycles +
                      sambaSectionLaunchCycles(section, target->machine);
   sambaArenaDestroy(&arena);
   return status;

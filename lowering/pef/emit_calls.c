@@ -2,6 +2,7 @@
 #include "lowering/pef/emitter.h"
 
 #include "backend/estimate/estimate.h"
+#include "backend/estimate/predict.h"
 #include "backend/pef/image/image.h"
 #include "backend/section/check/order_check.h"
 #include "dialect/bridge/build_operation.h"
@@ -184,7 +185,7 @@ SambaStatus sambaEmitSection(SambaEmitter *emitter, MlirOperation operation, uin
   record.pcus = needs.pcus;
   record.pmus = needs.pmus;
   record.ags = needs.ags;
-  record.estimated_cycles = (uint64_t)sambaSectionEstimate(section, emitter->machine);
+  record.estimated_cycles = (uint64_t)sambaSectionPredict(section, emitter->machine).cycles;
   sambaSectionTraffic(section, &record.estimated_read_bytes, &record.estimated_write_bytes);
   record.image = (uint32_t)emitter->images.size;
   sambaKnownSectionDestroy(known);

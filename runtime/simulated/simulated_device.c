@@ -33,18 +33,23 @@ static bool isWritten(const SambaDevice *device, uint32_t symbol) {
   return sambaSimulatorIsWritten(simulatorOf(device), symbol);
 }
 
+static void addBusy(const SambaUnitActivity *unit, uint64_t *sum, uint64_t *busiest) {
+  *sum += unit->busy;
+  *busiest = unit->side_busy > *busiest ? unit->side_busy : *busiest;
+}
+
 static void addUnits(const SambaSection *section, const SambaUnitActivity *units,
                      SambaDeviceActivity *activity) {
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     switch (section->units[u].kind) {
     case SAMBA_UNIT_COMPUTE:
-      activity->pcu_busy += units[u].busy;
+      addBusy(&units[u], &activity->pcu_busy, &activity->pcu_busiest);
       break;
     case SAMBA_UNIT_BUFFER:
-      activity->pmu_busy += units[u].busy;
+      addBusy(&units[u], &activity->pmu_busy, &activity->pmu_busiest);
       break;
     default:
-      activity->ag_busy += units[u].busy;
+      addBusy(&units[u], &activity->ag_busy, &activity->ag_busiest);
     }
     activity->wait_input += units[u].wait_input;
     activity->wait_output += units[u].wait_output;
@@ -69,6 +74,7 @@ static SambaStatus launch(SambaDevice *device, uint32_t call, const uint64_t *ar
                                         .host_write_bytes = report.host_write_bytes,
                                         .flops = report.flops,
                                         .multiply_adds = report.multiply_adds,
+                                        .lane_busiest = report.link_busy_max,
                                         .events = report.events};
   if (report.units)
     addUnits(sambaSimulatorGetSection(self->simulator, self->pef->calls[call].section),

@@ -10,6 +10,7 @@
 #include "support/file/atomic_file.h"
 #include "support/text/command_line.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,7 +65,7 @@ static SambaStatus disassemble(const char *path, const char *output) {
 }
 
 typedef struct Options {
-  bool assembling, fixing, placement, unchecked;
+  bool assembling, fixing, placement, predict, unchecked;
   const char *output, *picture, *section;
 } Options;
 
@@ -88,6 +89,25 @@ static SambaStatus show(const char *path, const Options *options) {
   return status;
 }
 
+/* What the model predicts for each section, as JSON. */
+static SambaStatus predict(const char *path, const char *output) {
+  SambaPef *pef;
+  SAMBA_RETURN_IF_ERROR(sambaPefOpen(path, &pef));
+  char *text = NULL;
+  SambaStatus status = objdumpPredict(pef, &text);
+  sambaPefDestroy(pef);
+
+  if (status)
+    sambaStatusAnnotate(status, "%s", path);
+  else if (output)
+    status = sambaWriteFile(output, text, strlen(text));
+  else if (fputs(text, stdout) < 0 || fflush(stdout) != 0)
+    status = sambaStatusMake(SAMBA_IO, "standard output: writing the prediction failed");
+  free(text);
+
+  return status;
+}
+
 /* At most one option says what to do, and the others go with it. */
 static SambaStatus checkOptions(const Options *options) {
   const struct {
@@ -96,7 +116,8 @@ static SambaStatus checkOptions(const Options *options) {
   } modes[] = {{options->assembling, "--assemble"},
                {options->fixing, "--fix-checksums"},
                {options->picture != NULL, "--draw"},
-               {options->placement, "--placement"}};
+               {options->placement, "--placement"},
+               {options->predict, "--predict"}};
   const char *mode = NULL;
   for (size_t i = 0; i < sizeof modes / sizeof modes[0]; ++i) {
     if (modes[i].given && mode)
@@ -126,6 +147,8 @@ static SambaStatus run(const char *input, const Options *options) {
     return sambaPefFixChecksums(input, options->output);
   if (options->picture || options->placement)
     return show(input, options);
+  if (options->predict)
+    return predict(input, options->output);
   return disassemble(input, options->output);
 }
 
@@ -156,6 +179,9 @@ int main(int argc, char **argv) {
                                 "draw a section on the chip: its units and their streams"},
                                {"--placement", SAMBA_OPTION_FLAG, &options.placement, NULL,
                                 "show where a section's units are and how its streams run"},
+                               {"--predict", SAMBA_OPTION_FLAG, &options.predict, NULL,
+                                "print what the planner's model predicts for each section, as "
+                                "JSON"},
                                {"--section", SAMBA_OPTION_STRING, &options.section, "ID",
                                 "with --draw or --placement: the section, by name or number "
                                 "(default: the one with the most units)"},

@@ -28,6 +28,10 @@ SambaStatus objdumpAssemble(const char *path, SambaStringRef text, bool unchecke
  * streams run. */
 SambaStatus objdumpShow(const SambaPef *pef, const char *section, bool picture, SambaText *out);
 
+/* What the bandwidth model (backend/estimate/predict.h) says of each section, as JSON; *out_text is
+ * the caller's (free). */
+SambaStatus objdumpPredict(const SambaPef *pef, char **out_text);
+
 /* Prints the statement of one image: as a section listing when that says exactly the same, else as
  * bytes. */
 SambaStatus objdumpPrintImage(FILE *out, const SambaPef *pef, uint32_t image,

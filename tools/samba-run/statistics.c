@@ -107,6 +107,10 @@ static cJSON *sectionOf(const SambaSession *session, const SambaRunReport *repor
   cJSON_AddNumberToObject(object, "pcu_busy_cycles", (double)activity->pcu_busy);
   cJSON_AddNumberToObject(object, "pmu_busy_cycles", (double)activity->pmu_busy);
   cJSON_AddNumberToObject(object, "ag_busy_cycles", (double)activity->ag_busy);
+  cJSON_AddNumberToObject(object, "pcu_busiest_cycles", (double)activity->pcu_busiest);
+  cJSON_AddNumberToObject(object, "pmu_busiest_cycles", (double)activity->pmu_busiest);
+  cJSON_AddNumberToObject(object, "ag_busiest_cycles", (double)activity->ag_busiest);
+  cJSON_AddNumberToObject(object, "lane_busiest_cycles", (double)activity->lane_busiest);
   cJSON_AddNumberToObject(object, "wait_input_cycles", (double)activity->wait_input);
   cJSON_AddNumberToObject(object, "wait_output_cycles", (double)activity->wait_output);
   cJSON_AddNumberToObject(object, "wait_memory_cycles", (double)activity->wait_memory);

@@ -18,6 +18,7 @@ typedef struct SambaTimingOptions {
 
 /* Why a unit that is not finished does not work, in cycles. */
 typedef struct SambaUnitActivity {
+  uint64_t side_busy; /* of a buffer: the ports of its busier side together; of others: busy */
   uint64_t firings, busy, wait_input, wait_output, wait_memory;
   uint64_t bytes_in, bytes_out;
 } SambaUnitActivity;

@@ -109,6 +109,7 @@ static SambaStatus run(SambaChip *chip, const SambaTimingOptions *options) {
 
 static void countTimeLine(const SambaTimeLine *line, SambaUnitActivity *unit) {
   unit->busy = line->cycles[SAMBA_DOES_WORK];
+  unit->side_busy = unit->busy;
   unit->wait_input = line->cycles[SAMBA_AWAITS_INPUT];
   unit->wait_output = line->cycles[SAMBA_AWAITS_OUTPUT];
   unit->wait_memory = line->cycles[SAMBA_AWAITS_MEMORY];
@@ -121,11 +122,13 @@ static uint64_t bytesIn(const SambaInputPort *input) {
 /* A buffer shows its busiest port. */
 static void countPmu(const SambaPmu *pmu, SambaUnitActivity *unit) {
   const SambaTimeLine *busiest = NULL;
+  uint64_t sides[2] = {0};
   for (int side = 0; side < 2; ++side) {
     const SambaPmuSide *ports = side ? &pmu->read : &pmu->write;
     for (uint32_t p = 0; p < ports->port_count; ++p) {
       const SambaPmuPort *port = &ports->ports[p];
       unit->firings += port->token;
+      sides[side] += port->line.cycles[SAMBA_DOES_WORK];
       if (side)
         unit->bytes_out += port->output.tokens * port->output.bytes;
       else
@@ -136,6 +139,7 @@ static void countPmu(const SambaPmu *pmu, SambaUnitActivity *unit) {
   }
   if (busiest)
     countTimeLine(busiest, unit);
+  unit->side_busy = sides[0] > sides[1] ? sides[0] : sides[1];
 }
 
 static void countPcu(const SambaPcu *pcu, SambaUnitActivity *unit, SambaTimingResult *result) {

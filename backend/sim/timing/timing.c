@@ -21,7 +21,8 @@ static void destroy(SambaEngine *engine) {
 
 /* A unit's activity is its busiest actor's: a buffer works on all of its ports at once. */
 static void collectActivity(const SambaEngine *engine, SambaTimingResult *result) {
-  uint64_t *best = sambaAllocateZeroed(engine->section->unit_count, sizeof *best);
+  uint64_t *best = sambaAllocateZeroed(engine->section->unit_count, 3 * sizeof *best);
+  uint64_t *sides = best + engine->section->unit_count;
   result->units = sambaAllocateZeroed(engine->section->unit_count, sizeof *result->units);
   for (uint32_t a = 0; a < engine->actor_count; ++a) {
     const SambaActor *actor = &engine->actors[a];
@@ -29,6 +30,9 @@ static void collectActivity(const SambaEngine *engine, SambaTimingResult *result
     unit->bytes_in += actor->bytes_in;
     unit->bytes_out += actor->bytes_out;
     unit->firings += actor->done;
+    uint64_t *side = &sides[2 * (size_t)actor->unit + (actor->kind == SAMBA_ACTOR_WRITE)];
+    *side += actor->busy;
+    unit->side_busy = *side > unit->side_busy ? *side : unit->side_busy;
     if (actor->busy < best[actor->unit])
       continue;
     best[actor->unit] = actor->busy;

@@ -461,6 +461,9 @@ typedef struct SambaDeviceActivity {
   uint64_t flops;
   uint64_t multiply_adds; /* of contractions, padding included; two of the flops each */
   uint64_t pcu_busy, pmu_busy, ag_busy;          /* busy cycles, summed over the units of a kind */
+  uint64_t pcu_busiest, pmu_busiest, ag_busiest; /* of the busiest unit in each call; of a PMU:
+                                                    its busier side */
+  uint64_t lane_busiest;                         /* of the busiest lane of the network */
   uint64_t wait_input, wait_output, wait_memory; /* waiting cycles, summed over all units */
   uint64_t events;                               /* that a simulator handled */
 } SambaDeviceActivity;

@@ -1,0 +1,29 @@
+/* The bandwidth model: how long a section takes and what it is short of. Planner, partitioner and
+ * reports ask here; test/benchmark/model compares it with the simulator. */
+#ifndef SAMBA_BACKEND_ESTIMATE_PREDICT_H
+#define SAMBA_BACKEND_ESTIMATE_PREDICT_H
+
+#include "backend/machine/machine.h"
+#include "backend/section/section.h"
+
+typedef enum {
+#define X(NAME, name, what) SAMBA_RESOURCE_##NAME,
+#include "backend/estimate/resources.def"
+#undef X
+  SAMBA_RESOURCE_COUNT
+} SambaResource;
+
+const char *sambaResourceName(SambaResource resource);
+
+typedef struct SambaPrediction {
+  double cycles;                       /* of one run, launch apart */
+  double busy[SAMBA_RESOURCE_COUNT];   /* cycles in which each resource works */
+  uint32_t unit[SAMBA_RESOURCE_COUNT]; /* the busiest unit, SAMBA_NO_INDEX: the resource is none */
+  SambaResource bottleneck;            /* the busiest */
+} SambaPrediction;
+
+/* Cycles of the busiest resource but the network: what a run takes at least. */
+double sambaSectionBusyCycles(const SambaSection *section, const SambaMachine *machine);
+SambaPrediction sambaSectionPredict(const SambaSection *section, const SambaMachine *machine);
+
+#endif

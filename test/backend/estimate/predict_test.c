@@ -1,0 +1,58 @@
+/* The bandwidth model on a section whose figures can be counted by hand, and twins. */
+#include "backend/estimate/predict.h"
+#include "backend/estimate/twins.h"
+
+#include "backend/machine/shipped.h"
+#include "test/backend/sample_sections.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+/* Two loads of 4 tokens with 64 x 128 elements in bf16; 128 passes of 64 k steps on the array,
+ * whose operands are 32 vectors each; one store of 128 x 128. */
+static void matmulIsShortOfItsArray(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  const SambaMachine *machine = sambaMachineFind(sambaStringRef("sn40l"));
+  SambaPrediction prediction = sambaSectionPredict(sampleMatmul(&arena), machine);
+
+  assert_int_equal(prediction.bottleneck, SAMBA_RESOURCE_COMPUTE);
+  assert_string_equal(sambaResourceName(prediction.bottleneck), "compute");
+  assert_int_equal(prediction.unit[SAMBA_RESOURCE_COMPUTE], 4);
+  assert_true(prediction.busy[SAMBA_RESOURCE_COMPUTE] == 128 * 64);
+  /* Two k steps of 16 columns are a vector whose words share banks: 2 cycles. */
+  assert_true(prediction.busy[SAMBA_RESOURCE_PMU] == 128 * 32 * 2);
+  assert_true(prediction.busy[SAMBA_RESOURCE_GENERATORS] == 4 * 64 * 128 * 2 / 64);
+  /* Rows of 16 results are half a burst, which is written as a whole. */
+  double bytes = 2 * 4 * 64 * 128 * 2 + 128 * 128 * 2 * 2;
+  assert_float_equal(prediction.busy[SAMBA_RESOURCE_HBM], bytes / (1.8e12 / 1.2e9), 0.01);
+  assert_true(prediction.busy[SAMBA_RESOURCE_DDR] == 0);
+
+  /* Before the first pass one generator brings 16 KB, 4 KB per round trip of 100 cycles and more;
+   * after the last a quarter of a tile is stored. */
+  assert_true(prediction.cycles > 128 * 64 + 4 * 100);
+  assert_true(prediction.cycles < 128 * 64 + 1500);
+  sambaArenaDestroy(&arena);
+}
+
+static void unitsWithOtherWorkAreNoTwins(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  const SambaSection *section = sampleMatmul(&arena);
+  SambaTwins twins = sambaTwinsFind(section, &arena);
+
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    assert_int_equal(twins.of[u], u);
+    assert_int_equal(twins.count[u], 1);
+  }
+  sambaArenaDestroy(&arena);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(matmulIsShortOfItsArray),
+                                     cmocka_unit_test(unitsWithOtherWorkAreNoTwins)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
