@@ -499,10 +499,26 @@ static bool isClosed(const Chain *chain) {
   return closed;
 }
 
+/* Whether one PCU takes all that the chain computes behind its anchor. */
+static bool fitsOnePcu(const Chain *chain, const SambaMachine *machine) {
+  uint32_t operations = 0;
+  bool fits = true;
+  for (uint32_t i = 1; i < chain->length; ++i) {
+    const SambaStage *stage = &chain->graph->stages[chain->stages[i]];
+    for (uint32_t op = 0; op < stage->op_count; ++op) {
+      char kind = sambaLaneOpClass(stage->ops[op].opcode);
+      fits &= kind != 'T';
+      operations += kind == 'S';
+    }
+  }
+  return fits && operations <= machine->simd_stages;
+}
+
 /* Collects the stages that begin at `first`. What an elementwise stage makes may have several
- * readers that all come in: values that several stages need branch in the lanes. Behind other
- * anchors each result has one reader, because what follows takes PCUs for each of their copies. */
-static void followChain(Chain *chain, const bool *taken, uint32_t first) {
+ * readers that all come in: values that several stages need branch in the lanes. What follows other
+ * anchors takes PCUs for each of their copies: there values branch only where one PCU is enough. */
+static void followChain(Chain *chain, const SambaMachine *machine, const bool *taken,
+                        uint32_t first) {
   const SambaStageGraph *graph = chain->graph;
   const SambaStage *anchor = &graph->stages[first];
   bool branches = isElementwise(anchor) && !sambaStageScatters(anchor);
@@ -519,11 +535,13 @@ static void followChain(Chain *chain, const bool *taken, uint32_t first) {
     if (next == SAMBA_NO_INDEX || taken[next] || !belongTogether(graph, first, next) ||
         !mayFollow(chain, &graph->stages[next], &chain->dims[chain->length]))
       break;
+    bool in_line = closed == chain->length;
     addToChain(chain, next);
-    if (isClosed(chain))
-      closed = chain->length;
-    else if (!branches)
+    bool ends = isClosed(chain);
+    if (!branches && !(in_line && ends) && !fitsOnePcu(chain, machine))
       break;
+    if (ends)
+      closed = chain->length;
   }
 
   cutChain(chain, closed);
@@ -578,7 +596,7 @@ SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *m
   for (uint32_t s = 0; s < count; ++s) {
     if (taken[s])
       continue;
-    followChain(&chain, taken, s);
+    followChain(&chain, machine, taken, s);
     SambaGroup *group = SAMBA_ARENA_NEW(arena, SambaGroup);
     SAMBA_RETURN_IF_ERROR(fuse(&chain, machine, arena, group));
     for (uint32_t i = 0; i < chain.length; ++i)
