@@ -89,6 +89,5 @@ SambaStatus sambaChipBuild(SambaChip *chip, const SambaBinding *bindings,
 
 void sambaChipFree(SambaChip *chip) {
   sambaMemoryFree(&chip->memory.memory);
-  sambaClockFree(&chip->clock);
   sambaArenaDestroy(&chip->arena);
 }

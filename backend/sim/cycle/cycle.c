@@ -72,19 +72,14 @@ static void stepPart(SambaChip *chip, SambaPartKind kind, uint32_t part) {
 static void stepCycle(SambaChip *chip) {
   SambaClock *clock = &chip->clock;
   for (int kind = 0; kind < SAMBA_PART_KINDS; ++kind) {
-    SambaWakeList *list = &clock->lists[kind][clock->now % SAMBA_CLOCK_AHEAD];
-    for (size_t i = 0; i < list->size; ++i) {
+    size_t count;
+    const uint32_t *parts = sambaClockTake(clock, (SambaPartKind)kind, &count);
+    for (size_t i = 0; i < count; ++i) {
       if (kind == SAMBA_PART_LANE)
-        sambaNetworkFetch(&chip->network, list->data + i, list->size - i);
-      uint32_t part = list->data[i];
-      if (clock->due[kind][part] != clock->now)
-        continue;
-      clock->due[kind][part] = SAMBA_NEVER;
-      ++chip->events;
-      stepPart(chip, (SambaPartKind)kind, part);
+        sambaNetworkFetch(&chip->network, parts + i, count - i);
+      stepPart(chip, (SambaPartKind)kind, parts[i]);
     }
-    clock->listed -= list->size;
-    list->size = 0;
+    chip->events += count;
   }
 }
 

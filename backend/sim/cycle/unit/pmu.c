@@ -267,13 +267,13 @@ uint64_t sambaPmuStep(SambaPmu *pmu, SambaNetwork *network) {
   uint64_t wake = SAMBA_NEVER;
   for (uint32_t p = 0; p < pmu->read.port_count; ++p)
     sambaOutputPortStep(&pmu->read.ports[p].output, network, &wake);
-  bool read = false;
-  if (pmu->write_goes_first)
+  /* The sides take turns at the arrays: after a read a write goes first. */
+  bool write_goes_first = pmu->read.free_at == network->clock->now;
+  if (write_goes_first)
     stepSide(pmu, &pmu->write, network, &wake);
-  read = stepSide(pmu, &pmu->read, network, &wake);
-  if (!pmu->write_goes_first)
+  bool read = stepSide(pmu, &pmu->read, network, &wake);
+  if (!write_goes_first)
     stepSide(pmu, &pmu->write, network, &wake);
-  pmu->write_goes_first = read;
 
   /* What was read now is on its way through the pipeline. */
   if (read)

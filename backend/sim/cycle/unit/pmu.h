@@ -45,7 +45,6 @@ typedef struct SambaPmu {
   SambaPmuSide read, write;
   SambaSlotPlacement placement;
   uint64_t *array_free_at; /* of each array */
-  bool write_goes_first;   /* the read side had the arrays last */
 } SambaPmu;
 
 void sambaPmuBuild(SambaPmu *pmu, SambaArena *arena, const SambaNetwork *network,
