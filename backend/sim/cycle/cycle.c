@@ -4,6 +4,7 @@
 #include "backend/sim/cycle/chip.h"
 #include "backend/sim/cycle/faults.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 /* No simulated time reaches this: FIFOs keep 32 bits of it. */
@@ -68,6 +69,31 @@ static void stepPart(SambaChip *chip, SambaPartKind kind, uint32_t part) {
   }
 }
 
+static void fetchLines(const void *data, size_t size) {
+  for (size_t at = 0; at < size; at += 64)
+    __builtin_prefetch((const char *)data + at, 1);
+}
+
+/* PCUs that are stepped soon: fetches what they need into the host's cache, a level at a time. */
+static void fetchUnits(const SambaChip *chip, const uint32_t *units, size_t count) {
+  enum { ahead = 3, levels = 3 };
+  for (size_t level = 1; level <= levels && count > level * ahead; ++level) {
+    uint32_t unit = units[level * ahead];
+    const SambaPcu *pcu = &chip->units[unit].pcu;
+    if (chip->section->units[unit].kind != SAMBA_UNIT_COMPUTE)
+      continue;
+    if (level == levels) {
+      fetchLines(pcu, offsetof(SambaPcu, counters));
+    } else if (level == 2) {
+      fetchLines(pcu->inputs, 2 * sizeof *pcu->inputs);
+      fetchLines(pcu->outputs, sizeof *pcu->outputs);
+    } else {
+      for (uint32_t p = 0; p < chip->section->units[unit].input_count; ++p)
+        __builtin_prefetch(&chip->network.fifos[pcu->inputs[p].vectors.fifo], 1);
+    }
+  }
+}
+
 /* One cycle of the chip: whatever was woken for it. */
 static void stepCycle(SambaChip *chip) {
   SambaClock *clock = &chip->clock;
@@ -77,6 +103,8 @@ static void stepCycle(SambaChip *chip) {
     for (size_t i = 0; i < count; ++i) {
       if (kind == SAMBA_PART_LANE)
         sambaNetworkFetch(&chip->network, parts + i, count - i);
+      if (kind == SAMBA_PART_UNIT)
+        fetchUnits(chip, parts + i, count - i);
       stepPart(chip, (SambaPartKind)kind, parts[i]);
     }
     chip->events += count;
@@ -191,6 +219,7 @@ SambaStatus sambaCycleExecute(const SambaMachine *machine, const SambaSection *s
   SambaChip *chip = sambaAllocateZeroed(1, sizeof *chip);
   chip->machine = machine;
   chip->section = section;
+  chip->network.steps_links = options && options->no_skip;
   *out_result = (SambaTimingResult){0};
   SambaStatus status = sambaChipBuild(chip, bindings, index_traces);
 

@@ -63,7 +63,7 @@ static SambaWaitFor waitsForTaker(const SambaChip *chip, const SambaOutputPort *
   uint32_t full = 0;
   for (uint32_t d = 0; d < stream->destination_count; ++d) {
     const SambaFifo *fifo = &chip->network.fifos[chip->network.streams[stream_index].ends[d]];
-    if (fifo->count == fifo->depth)
+    if (sambaFifoIsFull(fifo))
       full = d;
   }
   const SambaEndpoint *end = &stream->destinations[full];

@@ -22,7 +22,7 @@ typedef enum {
 } SambaPartKind;
 
 /* A part may be woken this many cycles ahead; what lies beyond is looked at again on the way. */
-enum { SAMBA_CLOCK_AHEAD = 512 };
+enum { SAMBA_CLOCK_AHEAD = 128 };
 
 /* The parts of one kind. */
 typedef struct SambaAlarms {

@@ -1,40 +1,39 @@
 /* A FIFO at the entrance of a switch or of a unit, for one flow.
  *
- * Slot n % depth belongs to vectors n, n + depth, ... It keeps one time: while a vector is in it,
+ * Slot n % depth belongs to vectors n, n + depth, ... It keeps one cycle: while a vector is in it,
  * the cycle from which on the vector can be taken; after that, the cycle from which on the sender
- * has the credit back. (32 bits of it: no section is stepped for 2^32 cycles.) So a FIFO of depth d
- * whose credits take r cycles around passes d vectors per r cycles, and at most one per cycle. */
+ * has the credit back. So a FIFO of depth d whose credits take r cycles around passes d vectors per
+ * r cycles, and at most one per cycle.
+ *
+ * A chip has tens of thousands of FIFOs, and the host's cache decides how fast they are stepped. So
+ * a slot keeps 16 bits: cycles since one that the FIFO names and that lies behind the clock. A
+ * cycle before that one is as good as that one: both are over. */
 #ifndef SAMBA_BACKEND_SIM_CYCLE_NETWORK_FIFO_H
 #define SAMBA_BACKEND_SIM_CYCLE_NETWORK_FIFO_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Slots that a FIFO has room for itself, so that most of them lie in one place. */
+/* Slots that a FIFO has room for itself, so that it lies in one line of the host's cache. */
 enum { SAMBA_FIFO_NEAR = 16 };
 
+/* How far ahead of the clock the cycles in a FIFO may lie. */
+enum { SAMBA_FIFO_AHEAD = 1 << 15 };
+
 typedef struct SambaFifo {
-  uint32_t *when; /* of each slot */
-  uint32_t depth, count;
-  uint32_t head, tail; /* slots of the next vector to take and to put */
-  uint32_t feeder;     /* the lane that fills it, or the unit (fed_by_unit) */
-  uint32_t taker;      /* the unit that takes from it; SAMBA_NO_INDEX: lanes do */
-  uint32_t first_branch, branch_count;
-  uint32_t branches_left; /* lanes that have not passed on the vector at the head */
-  bool fed_by_unit, is_control;
-  uint32_t near[SAMBA_FIFO_NEAR];
-  uint32_t unused[4]; /* whole lines of the host's cache */
+  uint16_t *when; /* of each slot; then, when it has several branches, the cycle in which the last
+                     of those that have passed the vector on did so */
+  uint32_t since; /* cycle 0 of `when` */
+  uint32_t depth : 31;
+  uint32_t is_control : 1;
+  uint32_t count, head; /* head: slot of the next vector to take */
+  union {
+    uint32_t first_branch; /* the FIFOs behind it, when there are any */
+    uint32_t taker;        /* or the unit that takes from it */
+  };
+  uint16_t branch_count, branches_left; /* left: that have not got the vector at the head */
+  uint16_t near[SAMBA_FIFO_NEAR];
 } SambaFifo;
-
-/* The cycle from which on the next vector can be put; UINT64_MAX: not before one is taken. */
-static inline uint64_t sambaFifoRoomAt(const SambaFifo *fifo) {
-  return fifo->count == fifo->depth ? UINT64_MAX : fifo->when[fifo->tail];
-}
-
-/* The cycle from which on the vector at the head can be taken; UINT64_MAX: there is none. */
-static inline uint64_t sambaFifoHeadAt(const SambaFifo *fifo) {
-  return fifo->count ? fifo->when[fifo->head] : UINT64_MAX;
-}
 
 /* The slot of the n-th vector from the head. */
 static inline uint32_t sambaFifoSlot(const SambaFifo *fifo, uint32_t n) {
@@ -42,14 +41,40 @@ static inline uint32_t sambaFifoSlot(const SambaFifo *fifo, uint32_t n) {
   return slot < fifo->depth ? slot : slot - fifo->depth;
 }
 
+static inline uint64_t sambaFifoWhen(const SambaFifo *fifo, uint32_t slot) {
+  return (uint64_t)fifo->since + fifo->when[slot];
+}
+
+/* Begins to count at a later cycle, which is not ahead of the clock. */
+void sambaFifoCountFrom(SambaFifo *fifo, uint64_t cycle);
+
+static inline void sambaFifoSetWhen(SambaFifo *fifo, uint32_t slot, uint64_t cycle) {
+  if (cycle - fifo->since > UINT16_MAX)
+    sambaFifoCountFrom(fifo, cycle - SAMBA_FIFO_AHEAD);
+  fifo->when[slot] = (uint16_t)(cycle - fifo->since);
+}
+
+static inline bool sambaFifoIsFull(const SambaFifo *fifo) { return fifo->count == fifo->depth; }
+
+/* The cycle from which on the next vector can be put; UINT64_MAX: not before one is taken. */
+static inline uint64_t sambaFifoRoomAt(const SambaFifo *fifo) {
+  if (sambaFifoIsFull(fifo))
+    return UINT64_MAX;
+  return sambaFifoWhen(fifo, sambaFifoSlot(fifo, fifo->count));
+}
+
+/* The cycle from which on the n-th vector can be taken, from 0; UINT64_MAX: there is none. */
+static inline uint64_t sambaFifoVectorAt(const SambaFifo *fifo, uint32_t n) {
+  return n < fifo->count ? sambaFifoWhen(fifo, sambaFifoSlot(fifo, n)) : UINT64_MAX;
+}
+
 static inline void sambaFifoPut(SambaFifo *fifo, uint64_t visible_at) {
-  fifo->when[fifo->tail] = (uint32_t)visible_at;
-  fifo->tail = fifo->tail + 1 == fifo->depth ? 0 : fifo->tail + 1;
+  sambaFifoSetWhen(fifo, sambaFifoSlot(fifo, fifo->count), visible_at);
   ++fifo->count;
 }
 
 static inline void sambaFifoTake(SambaFifo *fifo, uint64_t credit_at) {
-  fifo->when[fifo->head] = (uint32_t)credit_at;
+  sambaFifoSetWhen(fifo, fifo->head, credit_at);
   fifo->head = fifo->head + 1 == fifo->depth ? 0 : fifo->head + 1;
   --fifo->count;
 }

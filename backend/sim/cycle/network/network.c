@@ -1,45 +1,117 @@
 /* How vectors move; see network.h. */
 #include "backend/sim/cycle/network/network.h"
 
-/* From the cycle in which a vector leaves a FIFO until its sender has the credit: what is left of
- * the credit's round trip after the hop. */
-static uint64_t creditCycles(const SambaMachine *machine) {
-  int64_t rest = machine->credit_cycles - machine->hop_cycles;
-  return rest > 1 ? (uint64_t)rest : 1;
+#include <stdlib.h>
+
+static bool isLink(const SambaWay *way) { return way->lane == SAMBA_NO_INDEX; }
+
+static uint64_t *pendingWord(const SambaNetwork *network, const SambaWay *way) {
+  return &network->lanes[way->lane].pending[way->place / 64];
 }
 
-static uint64_t *pendingWord(const SambaNetwork *network, const SambaBranch *branch) {
-  return &network->lanes[branch->lane].pending[branch->place / 64];
-}
+static uint64_t pendingBit(const SambaWay *way) { return UINT64_C(1) << (way->place % 64); }
 
-static uint64_t pendingBit(const SambaBranch *branch) {
-  return UINT64_C(1) << (branch->place % 64);
+/* A link may be able to pass a vector. */
+static void list(SambaNetwork *network, uint32_t index) {
+  SambaWay *way = &network->ways[index];
+  if (way->is_listed)
+    return;
+  way->is_listed = true;
+  network->listed[network->listed_count++] = index;
 }
 
 /* Puts a vector into a FIFO, to be seen from cycle `at` on. */
 static void put(SambaNetwork *network, SambaFifo *fifo, uint64_t at) {
   sambaFifoPut(fifo, at);
-  if (fifo->taker != SAMBA_NO_INDEX)
+  if (!fifo->branch_count)
     sambaClockWake(network->clock, SAMBA_PART_UNIT, fifo->taker, at);
   for (uint32_t i = 0; i < fifo->branch_count; ++i) {
-    const SambaBranch *branch = &network->branches[fifo->first_branch + i];
-    if (branch->ahead + 1 < fifo->count)
+    const SambaWay *way = &network->ways[fifo->first_branch + i];
+    if (way->ahead + 1 < fifo->count)
       continue; /* it has others to pass on before */
-    *pendingWord(network, branch) |= pendingBit(branch);
-    sambaClockWake(network->clock, SAMBA_PART_LANE, branch->lane, at);
+    if (isLink(way)) {
+      list(network, fifo->first_branch + i);
+      continue;
+    }
+    *pendingWord(network, way) |= pendingBit(way);
+    sambaClockWake(network->clock, SAMBA_PART_LANE, way->lane, at);
   }
 }
 
-static void takeHead(SambaNetwork *network, SambaFifo *fifo) {
-  uint64_t now = network->clock->now;
-  uint64_t credit_at = now + (fifo->is_control ? 1 : creditCycles(network->machine));
+/* The vector at the head of a FIFO leaves it in cycle `at`. Whoever fills it knows when there is
+ * room, unless it was full. */
+static void takeHead(SambaNetwork *network, uint32_t index, uint64_t at) {
+  SambaFifo *fifo = &network->fifos[index];
+  uint64_t credit_at = at + (fifo->is_control ? 1 : network->credit_cycles);
+  bool was_full = sambaFifoIsFull(fifo);
   sambaFifoTake(fifo, credit_at);
-  sambaClockWake(network->clock, fifo->fed_by_unit ? SAMBA_PART_UNIT : SAMBA_PART_LANE,
-                 fifo->feeder, credit_at);
+  if (!was_full)
+    return;
+  const SambaWay *way = &network->ways[index];
+  if (way->fed_by_unit)
+    sambaClockWake(network->clock, SAMBA_PART_UNIT, way->from, credit_at);
+  else if (isLink(way))
+    list(network, index);
+  else
+    sambaClockWake(network->clock, SAMBA_PART_LANE, way->lane, credit_at);
+}
+
+/* The vector at the head of a FIFO with several branches has gone all of them. */
+static void endMulticast(SambaNetwork *network, SambaFifo *fifo) {
+  for (uint32_t i = 0; i < fifo->branch_count; ++i)
+    fifo->branches_left += --network->ways[fifo->first_branch + i].ahead == 0;
+}
+
+/* A vector goes a way in cycle `at`. */
+static void pass(SambaNetwork *network, uint32_t index, uint64_t at) {
+  SambaWay *way = &network->ways[index];
+  SambaFifo *from = &network->fifos[way->from];
+  put(network, &network->fifos[index], at + way->cycles);
+  if (from->branch_count == 1) {
+    takeHead(network, way->from, at);
+    return;
+  }
+
+  uint32_t passed = from->depth + sambaFifoSlot(from, way->ahead);
+  sambaFifoSetWhen(from, passed, sambaLater(at, sambaFifoWhen(from, passed)));
+  if (way->ahead++ || --from->branches_left)
+    return;
+  at = sambaFifoWhen(from, from->depth + from->head);
+  from->when[from->depth + from->head] = 0;
+  takeHead(network, way->from, at);
+  endMulticast(network, from);
+}
+
+static bool hasVectorFor(const SambaNetwork *network, const SambaWay *way) {
+  return way->ahead < network->fifos[way->from].count;
+}
+
+/* The cycle from which on a way can be gone by its next vector; SAMBA_NEVER: not before another
+ * leaves the FIFO that it leads into, or reaches the one where it begins. */
+static uint64_t wayIsReadyAt(const SambaNetwork *network, uint32_t index) {
+  const SambaWay *way = &network->ways[index];
+  uint64_t vector_at = sambaFifoVectorAt(&network->fifos[way->from], way->ahead);
+  return sambaLater(vector_at, sambaFifoRoomAt(&network->fifos[index]));
+}
+
+/* Passes all vectors over links whose cycles are known by now. */
+static void moveOverLinks(SambaNetwork *network) {
+  while (network->listed_count) {
+    uint32_t index = network->listed[--network->listed_count];
+    SambaWay *way = &network->ways[index];
+    way->is_listed = false;
+    __builtin_prefetch(&network->fifos[index + 3], 1);
+    while (hasVectorFor(network, way) && !sambaFifoIsFull(&network->fifos[index])) {
+      uint64_t at = sambaLater(wayIsReadyAt(network, index), way->link_free_at);
+      way->link_free_at = (uint32_t)at + 1;
+      pass(network, index, at);
+    }
+  }
 }
 
 void sambaNetworkTake(SambaNetwork *network, uint32_t fifo) {
-  takeHead(network, &network->fifos[fifo]);
+  takeHead(network, fifo, network->clock->now);
+  moveOverLinks(network);
 }
 
 /* Streams that leave by one port of a unit take turns: who used it in the cycle before waits for
@@ -74,8 +146,9 @@ uint64_t sambaNetworkRoomAt(SambaNetwork *network, uint32_t stream) {
 }
 
 void sambaNetworkSend(SambaNetwork *network, uint32_t stream) {
-  const SambaStreamRoots *roots = &network->streams[stream];
+  SambaStreamRoots *roots = &network->streams[stream];
   uint64_t now = network->clock->now;
+  ++roots->sent;
 
   if (roots->entrance != SAMBA_NO_INDEX) {
     SambaEntrance *entrance = &network->entrances[roots->entrance];
@@ -89,67 +162,42 @@ void sambaNetworkSend(SambaNetwork *network, uint32_t stream) {
     uint64_t at = now + roots->roots[r].cycles;
     put(network, fifo, at);
   }
+  moveOverLinks(network);
 }
 
-/* The cycle from which on a branch can pass its next vector on; SAMBA_NEVER: its lane is woken by
- * the credit that is missing. */
-static uint64_t branchReadyAt(const SambaNetwork *network, const SambaBranch *branch) {
-  const SambaFifo *from = &network->fifos[branch->from];
-  uint64_t vector = from->when[sambaFifoSlot(from, branch->ahead)];
-  return sambaLater(vector, sambaFifoRoomAt(&network->fifos[branch->to]));
-}
-
-static void passOn(SambaNetwork *network, SambaLane *lane, SambaBranch *branch) {
-  SambaFifo *from = &network->fifos[branch->from];
-  put(network, &network->fifos[branch->to], network->clock->now + branch->cycles);
-  lane->turn = branch->place + 1 == lane->branch_count ? 0 : branch->place + 1;
-  ++lane->carried;
-
-  bool was_last = branch->ahead++ == 0 && --from->branches_left == 0;
-  if (branch->ahead == from->count)
-    *pendingWord(network, branch) &= ~pendingBit(branch);
-  if (!was_last)
-    return;
-  takeHead(network, from);
-  for (uint32_t i = 0; i < from->branch_count; ++i)
-    from->branches_left += --network->branches[from->first_branch + i].ahead == 0;
-}
-
-/* The next branch with a vector from a place on; branch_count: there is none. */
+/* The next way with a vector from a place on; way_count: there is none. */
 static uint32_t nextPending(const SambaLane *lane, uint32_t place) {
-  while (place < lane->branch_count) {
+  while (place < lane->way_count) {
     uint64_t rest = lane->pending[place / 64] >> (place % 64);
     if (rest)
       return place + (uint32_t)__builtin_ctzll(rest);
     place = (place / 64 + 1) * 64;
   }
-  return lane->branch_count;
+  return lane->way_count;
 }
 
 void sambaNetworkFetch(const SambaNetwork *network, const uint32_t *lanes, size_t count) {
-  enum { laneAhead = 12, branchAhead = 8, fifoAhead = 4 };
-  if (count > laneAhead)
-    __builtin_prefetch(&network->lanes[lanes[laneAhead]], 1);
-  for (int level = 0; level < 2; ++level) {
-    size_t ahead = level ? fifoAhead : branchAhead;
-    if (count <= ahead)
-      continue;
-    const SambaLane *lane = &network->lanes[lanes[ahead]];
+  enum { levels = 3, ahead = 4 };
+  if (count > (levels + 1) * ahead)
+    __builtin_prefetch(&network->lanes[lanes[(levels + 1) * ahead]], 1);
+  for (int level = 1; level <= levels && count > (size_t)level * ahead; ++level) {
+    const SambaLane *lane = &network->lanes[lanes[level * ahead]];
     uint32_t place = nextPending(lane, lane->turn);
-    if (place == lane->branch_count)
+    if (place == lane->way_count)
       place = nextPending(lane, 0);
-    if (place == lane->branch_count)
+    if (place == lane->way_count)
       continue;
-    const SambaBranch *branch = &network->branches[lane->branches[place]];
-    if (!level) {
-      __builtin_prefetch(branch, 1);
-      continue;
-    }
-    const char *fifos[] = {(const char *)&network->fifos[branch->from],
-                           (const char *)&network->fifos[branch->to]};
-    for (int f = 0; f < 2; ++f) {
-      __builtin_prefetch(fifos[f], 1);
-      __builtin_prefetch(fifos[f] + 64, 1);
+    uint32_t way = lane->ways[place];
+    const SambaFifo *fifo = &network->fifos[way];
+    if (level == 3) {
+      __builtin_prefetch(&network->ways[way], 1);
+      __builtin_prefetch(fifo, 1);
+    } else if (level == 2) {
+      __builtin_prefetch(&network->fifos[network->ways[way].from], 1);
+      __builtin_prefetch(&network->ways[fifo->first_branch], 1);
+    } else {
+      __builtin_prefetch(network->fifos[network->ways[way].from].when, 1);
+      __builtin_prefetch(fifo->when, 1);
     }
   }
 }
@@ -161,31 +209,57 @@ void sambaNetworkStepLane(SambaNetwork *network, uint32_t index) {
   bool passed = false;
 
   /* Once around, from the one whose turn it is. */
-  for (int half = 0; half < 2; ++half) {
-    uint32_t end = half ? turn : lane->branch_count;
+  for (int half = 0; half < (turn ? 2 : 1); ++half) {
+    uint32_t end = half ? turn : lane->way_count;
     for (uint32_t place = nextPending(lane, half ? 0 : turn); place < end;
          place = nextPending(lane, place + 1)) {
-      SambaBranch *branch = &network->branches[lane->branches[place]];
-      uint64_t ready = branchReadyAt(network, branch);
+      const SambaWay *way = &network->ways[lane->ways[place]];
+      uint64_t ready = wayIsReadyAt(network, lane->ways[place]);
       if (ready <= now && !passed) {
-        passOn(network, lane, branch);
+        pass(network, lane->ways[place], now);
         passed = true;
-        ready = branch->ahead < network->fifos[branch->from].count ? branchReadyAt(network, branch)
-                                                                   : SAMBA_NEVER;
+        lane->turn = place + 1 == lane->way_count ? 0 : place + 1;
+        if (hasVectorFor(network, way)) {
+          ready = wayIsReadyAt(network, lane->ways[place]);
+        } else {
+          ready = SAMBA_NEVER;
+          lane->pending[place / 64] &= ~pendingBit(way);
+        }
       }
       sambaKeepEarlier(&next, ready);
     }
   }
 
+  moveOverLinks(network);
   if (next != SAMBA_NEVER)
     sambaClockWake(network->clock, SAMBA_PART_LANE, index, sambaLater(next, now + 1));
 }
 
+/* Counts the vectors that lanes carried into a FIFO and the FIFOs behind it. */
+static void countCarried(const SambaNetwork *network, uint32_t index, uint64_t vectors,
+                         uint64_t *carried) {
+  const SambaFifo *fifo = &network->fifos[index];
+  const SambaWay *way = &network->ways[index];
+  if (!way->fed_by_unit && !isLink(way))
+    carried[way->lane] += vectors;
+  for (uint32_t i = 0; i < fifo->branch_count; ++i)
+    countCarried(network, fifo->first_branch + i, vectors, carried);
+}
+
 uint64_t sambaNetworkBusyMaximum(const SambaNetwork *network) {
-  uint64_t most = 0;
+  uint64_t *carried = sambaAllocateZeroed(network->lane_count, sizeof *carried), most = 0;
+  for (uint32_t s = 0; s < network->stream_count; ++s) {
+    const SambaStreamRoots *roots = &network->streams[s];
+    const SambaFifo *first = &network->fifos[roots->roots[0].fifo];
+    if (first->is_control)
+      continue;
+    most = sambaLater(most, roots->sent);
+    countCarried(network, roots->roots[0].fifo, roots->sent, carried);
+  }
   for (uint32_t l = 0; l < network->lane_count; ++l)
-    most = network->lanes[l].carried > most ? network->lanes[l].carried : most;
+    most = sambaLater(most, carried[l]);
   for (uint32_t e = 0; e < network->entrance_count; ++e)
-    most = network->entrances[e].carried > most ? network->entrances[e].carried : most;
+    most = sambaLater(most, network->entrances[e].carried);
+  free(carried);
   return most;
 }

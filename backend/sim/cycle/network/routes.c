@@ -11,7 +11,7 @@ enum { mostControlTokens = 1 << 20 };
 /* A lane, or the port of a unit, as hops name it. */
 typedef struct LaneName {
   uint64_t place, lane;
-  uint32_t user; /* a branch, or a stream */
+  uint32_t user; /* the FIFO behind a lane, or a stream */
 } LaneName;
 
 /* Where a flow enters a switch. */
@@ -22,12 +22,17 @@ typedef struct Arrival {
   uint32_t fifo;
 } Arrival;
 
+/* A FIFO and the way into it, before they have their places. */
+typedef struct Added {
+  SambaFifo fifo;
+  SambaWay way;
+} Added;
+
 typedef struct Builder {
   SambaNetwork *network;
   SambaArena *arena;
   const SambaSection *section;
-  SAMBA_ARRAY(SambaFifo) fifos;
-  SAMBA_ARRAY(SambaBranch) branches;
+  SAMBA_ARRAY(Added) fifos;        /* those of a stream together, later ones behind earlier ones */
   SAMBA_ARRAY(LaneName) lanes;     /* of branches */
   SAMBA_ARRAY(LaneName) entrances; /* of streams */
   SAMBA_ARRAY(Arrival) arrivals;   /* of the stream at work */
@@ -54,19 +59,19 @@ static bool sameName(const LaneName *a, const LaneName *b) {
   return a->place == b->place && a->lane == b->lane;
 }
 
-static uint32_t addFifo(Builder *builder, uint64_t depth) {
-  SambaFifo fifo = {.depth = (uint32_t)depth, .taker = SAMBA_NO_INDEX};
-  sambaArrayAppend(&builder->fifos, fifo);
+static uint32_t addFifo(Builder *builder, uint64_t depth, uint32_t from) {
+  Added added = {.fifo = {.depth = (uint32_t)depth, .taker = SAMBA_NO_INDEX},
+                 .way = {.from = from, .lane = SAMBA_NO_INDEX}};
+  sambaArrayAppend(&builder->fifos, added);
   return (uint32_t)builder->fifos.size - 1;
 }
 
 /* A way over a lane to a new FIFO. */
 static uint32_t addBranch(Builder *builder, uint32_t from, uint64_t cycles, LaneName lane) {
-  uint32_t to = addFifo(builder, (uint64_t)builder->network->machine->fifo_depth);
-  lane.user = (uint32_t)builder->branches.size;
+  uint32_t to = addFifo(builder, (uint64_t)builder->network->machine->fifo_depth, from);
+  lane.user = to;
   sambaArrayAppend(&builder->lanes, lane);
-  sambaArrayAppend(&builder->branches,
-                   (SambaBranch){.from = from, .to = to, .cycles = (uint32_t)cycles});
+  builder->fifos.data[to].way.cycles = (uint16_t)cycles;
   return to;
 }
 
@@ -76,10 +81,10 @@ static uint32_t addPrivateBranch(Builder *builder, uint32_t from) {
   return addBranch(builder, from, (uint64_t)builder->network->machine->hop_cycles, lane);
 }
 
-static uint32_t addRoot(Builder *builder, const SambaStream *stream) {
-  uint32_t fifo = addFifo(builder, (uint64_t)builder->network->machine->fifo_depth);
-  builder->fifos.data[fifo].fed_by_unit = true;
-  builder->fifos.data[fifo].feeder = stream->source.unit;
+/* A FIFO that the stream's source fills. */
+static uint32_t addRoot(Builder *builder, const SambaStream *stream, uint64_t depth) {
+  uint32_t fifo = addFifo(builder, depth, stream->source.unit);
+  builder->fifos.data[fifo].way.fed_by_unit = true;
   return fifo;
 }
 
@@ -102,7 +107,7 @@ static uint32_t findArrival(const Builder *builder, const SambaHop *hop) {
 
 /* Adds the FIFOs of a stream's hops; `ends` gets those that lead into units, by hop. */
 static uint32_t addHops(Builder *builder, const SambaStream *stream, uint32_t *ends) {
-  uint32_t root = addRoot(builder, stream);
+  uint32_t root = addRoot(builder, stream, (uint64_t)builder->network->machine->fifo_depth);
   builder->arrivals.size = 0;
 
   for (uint32_t h = 0; h < stream->hop_count; ++h) {
@@ -144,24 +149,23 @@ static void joinDestinations(Builder *builder, const SambaStream *stream, uint32
     out_ends[d] = h < stream->hop_count ? hop_ends[h] : addPrivateBranch(builder, root);
     if (h < stream->hop_count)
       hop_ends[h] = SAMBA_NO_INDEX;
-    builder->fifos.data[out_ends[d]].taker = stream->destinations[d].unit;
+    builder->fifos.data[out_ends[d]].fifo.taker = stream->destinations[d].unit;
   }
 }
 
-/* Cycles from a stream's source to the unit, over its FIFOs when none of them holds anything up. */
-static uint64_t latencyTo(const Builder *builder, size_t first_branch, uint32_t fifo) {
+/* Cycles from a stream's source to a FIFO when nothing holds up anything on the way. */
+static uint64_t latencyTo(const Builder *builder, uint32_t fifo) {
   uint64_t cycles = 0;
-  for (size_t b = builder->branches.size; b-- > first_branch;)
-    if (builder->branches.data[b].to == fifo) {
-      cycles += builder->branches.data[b].cycles;
-      fifo = builder->branches.data[b].from;
-    }
+  for (const SambaWay *way = &builder->fifos.data[fifo].way; !way->fed_by_unit;
+       way = &builder->fifos.data[way->from].way)
+    cycles += way->cycles;
   return cycles;
 }
 
-/* Control tokens go straight to counters at their destinations. */
+/* Control tokens go straight to counters at their destinations, which take the place of the FIFOs
+ * from `first` on. */
 static void makeControl(Builder *builder, const SambaStream *stream, SambaStreamRoots *roots,
-                        size_t first_branch) {
+                        size_t first, size_t first_lane) {
   const SambaUnit *source = &builder->section->units[stream->source.unit];
   uint64_t tokens = sambaPortTokens(source, true, stream->source.port);
   uint64_t depth = tokens < mostControlTokens ? tokens : mostControlTokens;
@@ -169,14 +173,13 @@ static void makeControl(Builder *builder, const SambaStream *stream, SambaStream
   roots->count = stream->destination_count;
 
   for (uint32_t d = 0; d < stream->destination_count; ++d)
-    roots->roots[d].cycles = latencyTo(builder, first_branch, roots->ends[d]);
-  builder->branches.size = first_branch;
-  builder->lanes.size = first_branch;
+    roots->roots[d].cycles = latencyTo(builder, roots->ends[d]);
+  builder->fifos.size = first;
+  builder->lanes.size = first_lane;
   for (uint32_t d = 0; d < stream->destination_count; ++d) {
-    uint32_t fifo = addFifo(builder, depth ? depth : 1);
-    SambaFifo *counter = &builder->fifos.data[fifo];
-    counter->is_control = counter->fed_by_unit = true;
-    counter->feeder = stream->source.unit;
+    uint32_t fifo = addRoot(builder, stream, sambaLater(1, depth));
+    SambaFifo *counter = &builder->fifos.data[fifo].fifo;
+    counter->is_control = true;
     counter->taker = stream->destinations[d].unit;
     roots->roots[d].fifo = roots->ends[d] = fifo;
   }
@@ -185,7 +188,7 @@ static void makeControl(Builder *builder, const SambaStream *stream, SambaStream
 static void buildStream(Builder *builder, uint32_t index) {
   const SambaStream *stream = &builder->section->streams[index];
   SambaStreamRoots *roots = &builder->network->streams[index];
-  size_t first_branch = builder->branches.size;
+  size_t first = builder->fifos.size, first_lane = builder->lanes.size;
   uint32_t *hop_ends = sambaAllocate(sambaArraySize(stream->hop_count, sizeof *hop_ends));
   uint32_t root = addHops(builder, stream, hop_ends);
 
@@ -194,7 +197,7 @@ static void buildStream(Builder *builder, uint32_t index) {
   joinDestinations(builder, stream, root, hop_ends, roots->ends);
   free(hop_ends);
   if (stream->kind == SAMBA_STREAM_CONTROL) {
-    makeControl(builder, stream, roots, first_branch);
+    makeControl(builder, stream, roots, first, first_lane);
     return;
   }
 
@@ -208,75 +211,124 @@ static void buildStream(Builder *builder, uint32_t index) {
   }
 }
 
-/* Branches stand together by the FIFO that they leave. */
-static int compareBranches(const void *a, const void *b, void *branches) {
-  const SambaBranch *x = (const SambaBranch *)branches + *(const uint32_t *)a;
-  const SambaBranch *y = (const SambaBranch *)branches + *(const uint32_t *)b;
-  if (x->from != y->from)
-    return x->from < y->from ? -1 : 1;
-  return (x->to > y->to) - (x->to < y->to);
+/* Gives every FIFO its place: the branches of one stand together, and what vectors pass one after
+ * the other lies close together. *place: of each FIFO as it was added. */
+static void orderFifos(const Builder *builder, uint32_t *order, uint32_t *place) {
+  uint32_t count = (uint32_t)builder->fifos.size, ordered = 0;
+  const Added *fifos = builder->fifos.data;
+  uint32_t *next = sambaAllocate(sambaArraySize(count, sizeof *next)); /* of the same FIFO */
+  uint32_t *branch = sambaAllocate(sambaArraySize(count, sizeof *branch));
+  for (uint32_t f = 0; f < count; ++f)
+    branch[f] = SAMBA_NO_INDEX;
+  for (uint32_t f = count; f-- > 0;)
+    if (!fifos[f].way.fed_by_unit) {
+      next[f] = branch[fifos[f].way.from];
+      branch[fifos[f].way.from] = f;
+    }
+
+  for (uint32_t f = 0; f < count; ++f) {
+    if (!fifos[f].way.fed_by_unit)
+      continue;
+    uint32_t done = ordered;
+    order[ordered++] = f;
+    for (; done < ordered; ++done)
+      for (uint32_t b = branch[order[done]]; b != SAMBA_NO_INDEX; b = next[b])
+        order[ordered++] = b;
+  }
+  for (uint32_t f = 0; f < count; ++f)
+    place[order[f]] = f;
+  free(next);
+  free(branch);
 }
 
-static void arrangeBranches(Builder *builder) {
+/* Where a FIFO keeps the cycles of its slots. */
+static void giveSlots(SambaFifo *fifo, SambaArena *arena) {
+  fifo->when = fifo->near;
+  size_t count = (size_t)fifo->depth * (fifo->branch_count > 1 ? 2 : 1);
+  if (count > SAMBA_FIFO_NEAR)
+    fifo->when = SAMBA_ARENA_ARRAY(arena, uint16_t, count);
+}
+
+_Static_assert(sizeof(SambaFifo) == 64, "a line of the host's cache");
+
+static void arrangeFifos(Builder *builder) {
   SambaNetwork *network = builder->network;
-  uint32_t count = (uint32_t)builder->branches.size;
+  uint32_t count = network->fifo_count = (uint32_t)builder->fifos.size;
   uint32_t *order = sambaAllocate(sambaArraySize(count, sizeof *order));
   uint32_t *place = sambaAllocate(sambaArraySize(count, sizeof *place));
-  for (uint32_t b = 0; b < count; ++b)
-    order[b] = b;
-  if (count)
-    qsort_r(order, count, sizeof *order, compareBranches, builder->branches.data);
+  orderFifos(builder, order, place);
 
-  network->branch_count = count;
-  network->branches = SAMBA_ARENA_ARRAY(builder->arena, SambaBranch, count);
-  for (uint32_t b = 0; b < count; ++b) {
-    network->branches[b] = builder->branches.data[order[b]];
-    place[order[b]] = b;
-    SambaFifo *from = &builder->fifos.data[network->branches[b].from];
-    if (!from->branch_count++)
-      from->first_branch = b;
-    from->branches_left = from->branch_count;
+  size_t size = sambaArraySize(count, sizeof(SambaFifo));
+  uintptr_t memory = (uintptr_t)sambaArenaAllocate(builder->arena, size + sizeof(SambaFifo));
+  network->fifos = (SambaFifo *)((memory + sizeof(SambaFifo) - 1) / 64 * 64);
+  network->ways = SAMBA_ARENA_ARRAY(builder->arena, SambaWay, count);
+  network->listed = SAMBA_ARENA_ARRAY(builder->arena, uint32_t, count);
+  for (uint32_t f = 0; f < count; ++f) {
+    SambaWay *way = &network->ways[f];
+    network->fifos[f] = builder->fifos.data[order[f]].fifo;
+    *way = builder->fifos.data[order[f]].way;
+    if (way->fed_by_unit)
+      continue;
+    way->from = place[way->from];
+    SambaFifo *from = &network->fifos[way->from];
+    if (!from->branch_count)
+      from->first_branch = f;
+    from->branches_left = ++from->branch_count;
   }
+  for (uint32_t f = 0; f < count; ++f)
+    giveSlots(&network->fifos[f], builder->arena);
 
   for (size_t l = 0; l < builder->lanes.size; ++l)
     builder->lanes.data[l].user = place[builder->lanes.data[l].user];
+  for (uint32_t s = 0; s < builder->section->stream_count; ++s) {
+    SambaStreamRoots *roots = &network->streams[s];
+    for (uint32_t r = 0; r < roots->count; ++r)
+      roots->roots[r].fifo = place[roots->roots[r].fifo];
+    for (uint32_t d = 0; d < builder->section->streams[s].destination_count; ++d)
+      roots->ends[d] = place[roots->ends[d]];
+  }
   free(order);
   free(place);
 }
 
-/* What a lane with few branches needs lies in it. */
-static void keepNear(SambaLane *lane, SambaArena *arena) {
-  lane->pending = &lane->word;
-  if (lane->branch_count > 64)
-    lane->pending = SAMBA_ARENA_ARRAY(arena, uint64_t, lane->branch_count / 64 + 1);
-  lane->only = lane->branches[0];
-  if (lane->branch_count == 1)
-    lane->branches = &lane->only;
+/* The names from `first` on that are the same. */
+static size_t sameNames(const LaneName *names, size_t first, size_t count) {
+  size_t end = first + 1;
+  while (end < count && sameName(&names[end], &names[first]))
+    ++end;
+  return end - first;
 }
 
+/* Lanes for what several ways share; the others are links. */
 static void arrangeLanes(Builder *builder) {
   SambaNetwork *network = builder->network;
   const LaneName *names = builder->lanes.data;
-  size_t count = builder->lanes.size;
+  size_t count = builder->lanes.size, same;
+  size_t fewest = network->steps_links ? 1 : 2;
   if (count)
     qsort(builder->lanes.data, count, sizeof *names, compareNames);
-  for (size_t i = 0; i < count; ++i)
-    network->lane_count += !i || !sameName(&names[i], &names[i - 1]);
-  network->lanes = SAMBA_ARENA_ARRAY(builder->arena, SambaLane, network->lane_count);
-
-  SambaLane *lane = network->lanes - 1;
-  uint32_t *users = SAMBA_ARENA_ARRAY(builder->arena, uint32_t, count);
-  for (size_t i = 0; i < count; ++i) {
-    if (!i || !sameName(&names[i], &names[i - 1]))
-      (++lane)->branches = &users[i];
-    users[i] = names[i].user;
-    SambaBranch *branch = &network->branches[users[i]];
-    branch->lane = (uint32_t)(lane - network->lanes);
-    branch->place = lane->branch_count++;
-    builder->fifos.data[branch->to].feeder = branch->lane;
+  for (size_t i = 0; i < count; i += same) {
+    same = sameNames(names, i, count);
+    network->lane_count += same >= fewest;
   }
-  for (uint32_t l = 0; l < network->lane_count; ++l)
-    keepNear(&network->lanes[l], builder->arena);
+
+  network->lanes = SAMBA_ARENA_ARRAY(builder->arena, SambaLane, network->lane_count);
+  uint32_t *ways = SAMBA_ARENA_ARRAY(builder->arena, uint32_t, count);
+  SambaLane *lane = network->lanes;
+  for (size_t i = 0; i < count; i += same) {
+    same = sameNames(names, i, count);
+    if (same < fewest)
+      continue;
+    *lane = (SambaLane){.way_count = (uint32_t)same, .ways = &ways[i], .pending = &lane->word};
+    if (same > 64)
+      lane->pending = SAMBA_ARENA_ARRAY(builder->arena, uint64_t, same / 64 + 1);
+    for (uint32_t w = 0; w < same; ++w) {
+      lane->ways[w] = names[i + w].user;
+      network->ways[lane->ways[w]].lane = (uint32_t)(lane - network->lanes);
+      network->ways[lane->ways[w]].place = (uint16_t)w;
+    }
+    ++lane;
+  }
 }
 
 /* Units' ports that several streams use. */
@@ -300,38 +352,34 @@ static void arrangeEntrances(Builder *builder) {
   }
 }
 
-/* Neighbours on a way lie beside each other, each in lines of the host's cache of its own. */
-static void placeFifos(Builder *builder) {
-  SambaNetwork *network = builder->network;
-  size_t size = builder->fifos.size * sizeof(SambaFifo);
-  uintptr_t memory = (uintptr_t)sambaArenaAllocate(builder->arena, size + sizeof(SambaFifo));
-  network->fifos = (SambaFifo *)((memory + sizeof(SambaFifo) - 1) / 128 * 128);
-  for (uint32_t f = 0; f < network->fifo_count; ++f) {
-    SambaFifo *fifo = &network->fifos[f];
-    *fifo = builder->fifos.data[f];
-    fifo->when = fifo->near;
-    if (fifo->depth > SAMBA_FIFO_NEAR)
-      fifo->when = SAMBA_ARENA_ARRAY(builder->arena, uint32_t, fifo->depth);
-  }
+/* May the cycle in which something passes a link lie too far ahead of the clock for a FIFO? On
+ * its longest way it may wait for every vector of a full FIFO at every hop. */
+static bool waysAreTooLong(const SambaMachine *machine, const SambaSection *section) {
+  uint64_t hops = 1;
+  for (uint32_t s = 0; s < section->stream_count; ++s)
+    hops = sambaLater(hops, section->streams[s].hop_count);
+  uint64_t cycles = (uint64_t)(machine->hop_cycles + machine->die_crossing_cycles +
+                               machine->credit_cycles + machine->fifo_depth);
+  return hops * cycles > SAMBA_FIFO_AHEAD;
 }
-
-_Static_assert(sizeof(SambaFifo) == 128, "two lines");
 
 void sambaNetworkBuild(SambaNetwork *network, SambaArena *arena, const SambaMachine *machine,
                        const SambaSection *section) {
   Builder builder = {.network = network, .arena = arena, .section = section};
   network->machine = machine;
+  /* What is left of the credit's round trip after the hop. */
+  int64_t credit_cycles = machine->credit_cycles - machine->hop_cycles;
+  network->credit_cycles = credit_cycles > 1 ? (uint64_t)credit_cycles : 1;
+  network->steps_links |= waysAreTooLong(machine, section);
+  network->stream_count = section->stream_count;
   network->streams = SAMBA_ARENA_ARRAY(arena, SambaStreamRoots, section->stream_count);
   for (uint32_t s = 0; s < section->stream_count; ++s)
     buildStream(&builder, s);
 
-  arrangeBranches(&builder);
+  arrangeFifos(&builder);
   arrangeLanes(&builder);
   arrangeEntrances(&builder);
-  network->fifo_count = (uint32_t)builder.fifos.size;
-  placeFifos(&builder);
   sambaArrayFree(&builder.fifos);
-  sambaArrayFree(&builder.branches);
   sambaArrayFree(&builder.lanes);
   sambaArrayFree(&builder.entrances);
   sambaArrayFree(&builder.arrivals);

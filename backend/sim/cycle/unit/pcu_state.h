@@ -7,12 +7,12 @@
 #include "backend/sim/cycle/unit/port.h"
 
 typedef struct SambaPcuInput {
-  const SambaPort *port;
   SambaInputPort vectors;
-  bool follows;    /* only what follows the reduction uses it */
   uint64_t period; /* firings that use one token */
   int64_t index;   /* SIMD: of the element that the next step uses first */
   uint64_t needed; /* SIMD: elements of the current token that have been needed */
+  const SambaPort *port;
+  bool follows; /* only what follows the reduction uses it */
 } SambaPcuInput;
 
 typedef struct SambaPcuOutput {
@@ -36,12 +36,12 @@ typedef struct SambaPcu {
   uint64_t after_free_at; /* what follows the reduction can begin another vector */
   uint64_t flops, multiply_adds;
   SambaTimeLine line;
-  /* SIMD: the counters within a token, outermost first. */
-  uint64_t counters[SAMBA_MAX_COUNTERS];
   /* Systolic. */
   uint64_t pass_step;
   uint64_t sums_from; /* the sums of the pass before are complete from this cycle on; 0: they left
                          for the shadow accumulators */
+  /* SIMD: the counters within a token, outermost first. */
+  uint64_t counters[SAMBA_MAX_COUNTERS];
 } SambaPcu;
 
 bool sambaPcuIsDone(const SambaPcu *pcu);

@@ -7,6 +7,9 @@
 #include "backend/sim/cycle/unit/pcu_systolic.h"
 
 static uint64_t scale(uint64_t value, uint64_t numerator, uint64_t denominator) {
+  uint64_t product;
+  if (!__builtin_mul_overflow(value, numerator, &product) && product <= UINT64_MAX - denominator)
+    return (product + denominator - 1) / denominator;
   return (uint64_t)(((__uint128_t)value * numerator + denominator - 1) / denominator);
 }
 

@@ -47,6 +47,7 @@ void sambaInputPortBuild(SambaInputPort *input, SambaArena *arena, const SambaNe
   }
   if (!input->fifo_count)
     return;
+  input->fifo = fifos[0];
 
   input->vector_elements = elementsPerVector(network->machine, section, port);
   input->token_elements = port->token_elements;
@@ -70,17 +71,8 @@ void sambaOutputPortBuild(SambaOutputPort *output, SambaArena *arena, const Samb
   output->bytes = output->token_elements * sambaDTypeBytes(port->dtype);
 }
 
-uint64_t sambaInputPortHeadAt(const SambaInputPort *input, const SambaNetwork *network) {
-  return sambaFifoHeadAt(&network->fifos[input->fifos[input->current]]);
-}
-
-uint64_t sambaInputPortSecondAt(const SambaInputPort *input, const SambaNetwork *network) {
-  const SambaFifo *fifo = &network->fifos[input->fifos[input->current]];
-  return fifo->count > 1 ? fifo->when[sambaFifoSlot(fifo, 1)] : SAMBA_NEVER;
-}
-
 void sambaInputPortTake(SambaInputPort *input, SambaNetwork *network) {
-  sambaNetworkTake(network, input->fifos[input->current]);
+  sambaNetworkTake(network, input->fifo);
   if (++input->taken < input->vectors)
     return;
   input->taken = 0;
@@ -88,19 +80,8 @@ void sambaInputPortTake(SambaInputPort *input, SambaNetwork *network) {
   if (--input->left == 0) {
     input->left = input->block;
     input->current = input->current + 1 == input->fifo_count ? 0 : input->current + 1;
+    input->fifo = input->fifos[input->current];
   }
-}
-
-uint64_t sambaInputPortVectorsOf(const SambaInputPort *input, uint64_t elements) {
-  if (elements >= input->token_elements)
-    return input->vectors;
-  return (elements + input->vector_elements - 1) / input->vector_elements;
-}
-
-uint64_t sambaInputPortWholeVectorsOf(const SambaInputPort *input, uint64_t elements) {
-  if (elements >= input->token_elements)
-    return input->vectors;
-  return elements / input->vector_elements;
 }
 
 void sambaOutputPortEnter(SambaOutputPort *output, uint64_t ready) {

@@ -29,14 +29,16 @@ typedef struct SambaTimeLine {
 void sambaTimeLineNote(SambaTimeLine *line, uint64_t now, SambaDoes does, uint64_t work_until);
 
 typedef struct SambaInputPort {
-  uint32_t fifo_count, current, left, block;
-  const uint32_t *fifos; /* one per stream */
-  const uint32_t *streams;
-  uint64_t vectors; /* of one token */
+  uint32_t fifo;          /* of the current stream */
+  uint32_t left;          /* tokens of its block */
+  uint64_t taken, tokens; /* vectors of the current token, tokens finished */
+  uint64_t vectors;       /* of one token */
   uint64_t token_elements;
   uint64_t vector_elements; /* of a full vector */
-  uint64_t bytes;           /* of one token */
-  uint64_t taken, tokens;   /* vectors of the current token, tokens finished */
+  uint32_t fifo_count, current, block;
+  const uint32_t *fifos; /* one per stream */
+  const uint32_t *streams;
+  uint64_t bytes; /* of one token */
 } SambaInputPort;
 
 typedef struct SambaOutputPort {
@@ -59,16 +61,31 @@ void sambaOutputPortBuild(SambaOutputPort *output, SambaArena *arena, const Samb
                           uint64_t stages);
 
 /* The cycle from which on the next vector can be taken; SAMBA_NEVER: the unit is woken by it. */
-uint64_t sambaInputPortHeadAt(const SambaInputPort *input, const SambaNetwork *network);
+static inline uint64_t sambaInputPortHeadAt(const SambaInputPort *input,
+                                            const SambaNetwork *network) {
+  return sambaFifoVectorAt(&network->fifos[input->fifo], 0);
+}
 /* The same of the vector behind it. */
-uint64_t sambaInputPortSecondAt(const SambaInputPort *input, const SambaNetwork *network);
+static inline uint64_t sambaInputPortSecondAt(const SambaInputPort *input,
+                                              const SambaNetwork *network) {
+  return sambaFifoVectorAt(&network->fifos[input->fifo], 1);
+}
 /* Takes it. The last one of a token ends the token. */
 void sambaInputPortTake(SambaInputPort *input, SambaNetwork *network);
 
 /* Vectors of the token that hold its first `elements` elements: all of them, and those that have no
  * other element. */
-uint64_t sambaInputPortVectorsOf(const SambaInputPort *input, uint64_t elements);
-uint64_t sambaInputPortWholeVectorsOf(const SambaInputPort *input, uint64_t elements);
+static inline uint64_t sambaInputPortVectorsOf(const SambaInputPort *input, uint64_t elements) {
+  if (elements >= input->token_elements)
+    return input->vectors;
+  return (elements + input->vector_elements - 1) / input->vector_elements;
+}
+static inline uint64_t sambaInputPortWholeVectorsOf(const SambaInputPort *input,
+                                                    uint64_t elements) {
+  if (elements >= input->token_elements)
+    return input->vectors;
+  return elements / input->vector_elements;
+}
 
 static inline bool sambaOutputPortHasStage(const SambaOutputPort *output) {
   return output->in_flight < output->stages;
