@@ -252,6 +252,12 @@ NETWORKS = {
     "transformer 2 x 768": lambda: transformer(2, 128, 768, 12),
     "resnet-50, 64 pixels": lambda: resnet(size=64),
 }
+# Sections for the cycle engine, from a few units to most of the chip.
+STEPPED = {
+    "matmul 128": lambda: matmul(128, 128, 128),
+    "matmul 512": lambda: matmul(512, 512, 512),
+    "matmul 1024": lambda: matmul(1024, 1024, 1024),
+}
 LARGE = {
     "transformer 12 x 768": lambda: transformer(12, 128, 768, 12),
     "resnet-50, 224 pixels": resnet,

@@ -4,7 +4,7 @@
 
 #include "backend/section/access.h"
 
-enum { mostKnown = 1 << 14, mostBanks = 256, mostWords = 2048 };
+enum { mostKnown = 1 << 15, mostBanks = 256, mostWords = 2048 };
 
 void sambaBankPatternBuild(SambaBankPattern *pattern, SambaArena *arena,
                            const SambaMachine *machine, const SambaUnit *unit,
@@ -93,15 +93,14 @@ static uint64_t countCycles(const SambaBankPattern *pattern, uint64_t first, uin
   return at_port > most ? at_port : most;
 }
 
-uint64_t sambaBankPatternCycles(SambaBankPattern *pattern, uint64_t first, uint64_t count) {
-  first %= pattern->slot_elements;
-  if (first >= pattern->known_count)
+uint64_t sambaBankPatternCycles(SambaBankPattern *pattern, uint64_t vector, uint64_t first,
+                                uint64_t count) {
+  if (vector >= pattern->known_count)
     return countCycles(pattern, first, count);
-  if (!pattern->known[first]) {
-    uint64_t cycles = countCycles(pattern, first, count);
-    pattern->known[first] = cycles < 255 ? (uint8_t)cycles : 255;
-  }
-  if (pattern->known[first] == 255)
-    return countCycles(pattern, first, count);
-  return pattern->known[first];
+  uint8_t *known = &pattern->known[vector];
+  if (*known && *known < UINT8_MAX)
+    return *known;
+  uint64_t cycles = countCycles(pattern, first, count);
+  *known = cycles < UINT8_MAX ? (uint8_t)cycles : UINT8_MAX;
+  return cycles;
 }

@@ -10,15 +10,16 @@ typedef struct SambaBankPattern {
   const SambaUnit *unit;
   const SambaPort *port;
   uint64_t slot_elements; /* that the port touches in one slot, guards aside */
-  uint8_t *known;         /* cycles of the vector that begins at an element, 0: not known yet */
+  uint8_t *known;         /* cycles of each vector of a slot, 0: not known yet */
   uint64_t known_count;
 } SambaBankPattern;
 
 void sambaBankPatternBuild(SambaBankPattern *pattern, SambaArena *arena,
                            const SambaMachine *machine, const SambaUnit *unit,
                            const SambaPort *port);
-/* Cycles of a vector: `count` elements from the one that the port touches `first` in a slot. A port
- * cuts its tokens into vectors in one way, so `first` decides `count`. */
-uint64_t sambaBankPatternCycles(SambaBankPattern *pattern, uint64_t first, uint64_t count);
+/* Cycles of a vector, by its number in a slot: `count` elements from the one that the port touches
+ * `first` in the slot. */
+uint64_t sambaBankPatternCycles(SambaBankPattern *pattern, uint64_t vector, uint64_t first,
+                                uint64_t count);
 
 #endif

@@ -66,7 +66,8 @@ static void freePlace(SambaMemoryUnit *unit, SambaMemorySide *side, SambaClock *
 /* Bursts whose data are there, or whose writes are acknowledged, give their places back. */
 static void returnPlaces(SambaMemoryUnit *unit, SambaMemorySide *side, SambaClock *clock,
                          uint64_t *wake) {
-  for (uint32_t i = 0; i < unit->asked_count; ++i) {
+  /* Those that arrived in earlier cycles have done so. */
+  for (uint32_t i = unit->arrived_count; i < unit->asked_count; ++i) {
     SambaAsked *asked = askedAt(unit, i);
     uint64_t done = doneAt(unit, i);
     if (asked->burst && done <= clock->now) {

@@ -117,10 +117,11 @@ static uint64_t elementsOfVector(const SambaPmuPort *port, uint64_t token_elemen
 }
 
 /* Cycles of the port's next vector. */
-static uint64_t vectorCycles(SambaPmuPort *port, uint64_t vector_elements, uint64_t count) {
+static uint64_t vectorCycles(SambaPmuPort *port, uint64_t vectors, uint64_t vector_elements,
+                             uint64_t count) {
   uint64_t token = port->token % port->slot_tokens;
-  uint64_t first = port->vector * vector_elements % port->port->token_elements;
-  return sambaBankPatternCycles(&port->banks, token * port->port->token_elements + first, count);
+  uint64_t first = token * port->port->token_elements + port->vector * vector_elements;
+  return sambaBankPatternCycles(&port->banks, token * vectors + port->vector, first, count);
 }
 
 /* The port has passed one more vector. */
@@ -175,7 +176,7 @@ static SambaDoes readVector(SambaPmu *pmu, SambaPmuPort *port, const SambaNetwor
     return SAMBA_DOES_WORK;
 
   uint64_t elements = elementsOfVector(port, output->token_elements, output->vector_elements);
-  uint64_t cycles = vectorCycles(port, output->vector_elements, elements);
+  uint64_t cycles = vectorCycles(port, output->vectors, output->vector_elements, elements);
   *out_ends = now + cycles;
   sambaOutputPortEnter(output, *out_ends - 1 + (uint64_t)network->machine->pmu_latency_cycles);
   takeArrays(pmu, port, *out_ends);
@@ -202,7 +203,7 @@ static SambaDoes writeVector(SambaPmu *pmu, SambaPmuPort *port, SambaNetwork *ne
   if (!arraysAreFree(pmu, port, now, wake))
     return SAMBA_DOES_WORK;
 
-  *out_ends = now + vectorCycles(port, input->vector_elements, elements);
+  *out_ends = now + vectorCycles(port, input->vectors, input->vector_elements, elements);
   sambaInputPortTake(input, network);
   takeArrays(pmu, port, *out_ends);
   step(port, input->vectors, input->vector_elements, now, *out_ends);
