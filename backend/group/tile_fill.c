@@ -188,23 +188,23 @@ static void passLanes(SambaTileNest *nest) {
   }
 }
 
-/* Points of a pass of SIMD lanes in a pipeline, at most: streams share the lanes of a link token by
- * token, so long tokens make others wait. */
-enum { mostPoints = 4096 };
+/* Points of a pass of SIMD lanes in a pipeline, at most, and in one that streams. */
+enum { mostPoints = 4096, mostStreamedPoints = 1024 };
 
 /* Cuts a pass along its outer counters, so that its points follow each other as before. */
 static void cutPass(SambaTileNest *nest) {
   const SambaGroup *group = nest->group;
   int64_t points = 1;
+  int64_t most = sambaTileNestStreams(nest) ? mostStreamedPoints : mostPoints;
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
     points *= nest->pass[dim];
 
-  for (uint32_t i = 0; i < group->dim_count && points > mostPoints; ++i) {
+  for (uint32_t i = 0; i < group->dim_count && points > most; ++i) {
     uint32_t dim = nest->inner[i];
     if (group->reduced[dim])
       return;
     int64_t inside = points / nest->pass[dim], own = nest->pass[dim];
-    while (own > 1 && (nest->pass[dim] % own || inside * own > mostPoints))
+    while (own > 1 && (nest->pass[dim] % own || inside * own > most))
       --own;
     nest->pass[dim] = own;
     points = inside * own;

@@ -90,6 +90,12 @@ static inline bool sambaTileNestIsPipelined(const SambaTileNest *nest, uint32_t 
       return true;
   return false;
 }
+/* Whether the nest streams: a pipeline of several loops has many slices, so that units work side by
+ * side on different ones nearly all the time. Streams share the lanes of links token by token:
+ * there tokens are short, because what waits for a long one waits long. */
+static inline bool sambaTileNestStreams(const SambaTileNest *nest) {
+  return nest->pipeline_count > 1;
+}
 /* Pipelines side by side, each with other slices: the product of the copies along the pipeline's
  * dimensions. */
 uint32_t sambaTileNestReplicas(const SambaTileNest *nest);

@@ -24,9 +24,8 @@ static const double detour = 1.2;
  * of those the fewer copies. They break ties and are too small to decide anything else. */
 static const double firingCycles = 4, firingCyclesPerCopy = 0.02;
 
-/* Streams share the lanes of links token by token: in a pipeline, tokens of more vectors than this
- * make others wait. */
-enum { longToken = 512 };
+/* In a pipeline, tokens of more vectors than this make others wait; the second where it streams. */
+enum { longToken = 512, longStreamedToken = 128 };
 static const double longTokenCost = 1.2;
 
 typedef struct Pricing {
@@ -449,10 +448,11 @@ static double sumCycles(const SambaTileNest *nest) {
 /* Whether an operand of a pipeline comes in long tokens. */
 static bool hasLongTokens(const SambaTileNest *nest) {
   bool found = false;
+  int64_t most = sambaTileNestStreams(nest) ? longStreamedToken : longToken;
   for (uint32_t i = 0; i < nest->group->operand_count && nest->pipeline_count; ++i)
     found |= nest->group->operands[i].value &&
              nest->token_elements[i] * sambaDTypeBytes(sambaTileNestDType(nest, i)) >
-                 longToken * nest->machine->vector_bytes;
+                 most * nest->machine->vector_bytes;
   return found;
 }
 
@@ -461,9 +461,11 @@ static double fullCycles(const Pricing *pricing, double firing, double firings) 
   const SambaTileNest *nest = pricing->nest;
   const SambaMachine *machine = nest->machine;
 
-  /* Copies that share multicast operands wait for the farthest of them at each firing. */
-  double skew =
-      nest->copies > 1 ? detour * (double)machine->hop_cycles * sqrt(2.0 * nest->copies) : 0;
+  /* Copies that share multicast operands wait for the farthest of them at each firing; those that
+   * stream do so once. */
+  double skew = nest->copies > 1 && !sambaTileNestStreams(nest)
+                    ? detour * (double)machine->hop_cycles * sqrt(2.0 * nest->copies)
+                    : 0;
   double passes = (double)sambaTileNestPasses(nest);
   double cycles = (firing + skew) * firings + pricing->turns;
   if (sambaTileNestCarriesSums(nest))

@@ -239,8 +239,11 @@ static ArraySides arraySides(const SambaGroup *group) {
 static void searchSystolic(Search *search) {
   static const int64_t sides[] = {8, 16, 32, 64, 128, 256};
   static const int64_t wholeFirst[] = {INT64_MAX, 1024, 256, 64, 16};
+  static const int64_t streamed[] = {INT64_MAX, 1024, 512, 256, 128};
   static const int64_t rounds[] = {4096, 2048, 1024, 512, 256, 128, 64, 16};
-  const int64_t *depths = search->carried ? rounds : wholeFirst;
+  const bool streams = search->limits->pipeline.count > 1;
+  const int64_t *depths = streams ? streamed : wholeFirst;
+  depths = search->carried ? rounds : depths;
   uint32_t depth_count =
       search->carried ? sizeof rounds / sizeof rounds[0] : sizeof wholeFirst / sizeof wholeFirst[0];
   const SambaGroup *group = search->group;
@@ -286,7 +289,7 @@ static void searchSystolic(Search *search) {
       }
     }
 
-    if (search->found && d >= 1 && !search->carried)
+    if (search->found && d >= 1 && !search->carried && !streams)
       break; /* smaller chunks only cost more */
   }
 }
@@ -316,8 +319,8 @@ static void searchSimd(Search *search) {
       last = made;
       tryOrders(search);
     }
-    if (search->found)
-      break; /* chunked sums only where whole ones do not fit */
+    if (search->found && search->limits->pipeline.count < 2)
+      break; /* chunked sums only where whole ones do not fit, or for short tokens */
   }
 }
 
