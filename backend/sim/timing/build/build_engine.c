@@ -5,6 +5,7 @@
 #include "backend/section/width.h"
 #include "backend/sim/timing/build/links.h"
 #include "backend/sim/timing/build/occupancy.h"
+#include "backend/sim/timing/engine/load_delivery.h"
 #include "backend/sim/timing/engine/outstanding_bursts.h"
 
 static uint64_t productOf(const uint32_t *trips, uint32_t from, uint32_t until) {
@@ -162,6 +163,12 @@ static void makeMemoryActor(SambaEngine *engine, uint32_t index, const SambaInde
   memory->port_bytes =
       sambaTimeMin((uint64_t)engine->machine->ag_bytes,
                    sambaPortVectorBytes(engine->section, unit, port, engine->machine));
+  bool scalars =
+      port->stream_count && engine->section->streams[port->streams[0]].kind == SAMBA_STREAM_SCALAR;
+  uint64_t width = sambaPortVectorBytes(engine->section, unit, port, engine->machine);
+  memory->vector_elements = scalars ? 1 : sambaTimeMax(1, width / sambaDTypeBytes(port->dtype));
+  if (load)
+    sambaLoadDeliveryInit(engine, actor);
   memory->last_burst = memory->placed_burst = UINT64_MAX;
   memory->token_elements = productOf(access->trips, access->token_level, access->counter_count);
   memory->token_mask = 3;

@@ -151,21 +151,6 @@ static void setRoutes(SambaEngine *engine, const SambaStream *stream, SambaStrea
   free(used);
 }
 
-/* A LOAD buffers bursts besides; what it has asked for is held until all destinations take it. */
-static void addBursts(SambaEngine *engine, SambaStreamState *state) {
-  SambaMemoryState *memory = engine->actors[state->producer].memory;
-  uint64_t bursts = (uint64_t)engine->machine->ag_bursts;
-  uint64_t least = state->cursor_count ? UINT64_MAX : 0;
-
-  for (uint32_t c = 0; c < state->cursor_count; ++c) {
-    SambaCursor *cursor = &engine->cursors[state->cursor_first + c];
-    least = cursor->capacity < least ? cursor->capacity : least;
-    cursor->capacity += bursts;
-  }
-
-  memory->capacity += least + (memory->capacity ? 0 : bursts);
-}
-
 /* Finds the lanes that at least two streams use; only there can a stream be slower than
  * its ends. */
 static void shareLanes(SambaEngine *engine, LaneUse *uses, size_t count) {
@@ -209,8 +194,6 @@ void sambaLinksBuild(SambaEngine *engine) {
   for (uint32_t s = 0; s < section->stream_count; ++s) {
     const SambaStream *stream = &section->streams[s];
     setRoutes(engine, stream, &engine->streams[s]);
-    if (engine->actors[engine->streams[s].producer].kind == SAMBA_ACTOR_LOAD)
-      addBursts(engine, &engine->streams[s]);
     bool books = stream->kind != SAMBA_STREAM_CONTROL && !engine->instant_memory;
     for (uint32_t h = 0; books && h < stream->hop_count; ++h) {
       const SambaHop *hop = &stream->hops[h];

@@ -231,11 +231,9 @@ static void serve(SambaDram *dram, SambaDramChannel *channel, const SambaDramReq
     *(channel->is_host ? &dram->host_write_bytes : &dram->write_bytes) += bytes;
     dram->last_write = sambaTimeMax(dram->last_write, end);
   } else {
-    uint64_t round = (UINT64_C(1) << SAMBA_DRAM_TICK_BITS) - 1;
+    SambaDramTimes times = {start, channel->burst_ticks, request->bursts};
     *(channel->is_host ? &dram->host_read_bytes : &dram->read_bytes) += bytes;
-    dram->completion(dram->user, request->owner, request->slot,
-                     (start + channel->burst_ticks + round) >> SAMBA_DRAM_TICK_BITS,
-                     (end + round) >> SAMBA_DRAM_TICK_BITS);
+    dram->completion(dram->user, request->owner, request->slot, &times);
   }
 }
 
@@ -278,7 +276,8 @@ static void acceptWrites(SambaDram *dram, SambaDramChannel *channel, uint64_t no
     if (request->arrival > now)
       return;
     ++channel->accepted;
-    dram->completion(dram->user, request->owner, request->slot, now, now);
+    SambaDramTimes times = {.begin = now << SAMBA_DRAM_TICK_BITS, .bursts = request->bursts};
+    dram->completion(dram->user, request->owner, request->slot, &times);
   }
 }
 

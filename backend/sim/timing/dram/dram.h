@@ -27,11 +27,23 @@ typedef struct SambaDramRequest {
   uint32_t owner, slot; /* of the address generator; given back with the completion */
 } SambaDramRequest;
 
-/* Reads: first and last burst's data leave the controller. Writes: both are the cycle of acceptance
- * into the write queue, from which on reads see the data; sambaDramLastWrite tells when it reached
- * the cells. Called while the channel schedules; times may lie in the future. */
-typedef void SambaDramCompletion(void *user, uint32_t owner, uint32_t slot, uint64_t first,
-                                 uint64_t last);
+/* When the bursts of a request are done: ticks at which the first one begins, ticks of each. */
+typedef struct SambaDramTimes {
+  uint64_t begin, burst;
+  uint32_t bursts;
+} SambaDramTimes;
+
+/* The cycle by which burst n is done. */
+static inline uint64_t sambaDramBurstDone(const SambaDramTimes *times, uint64_t n) {
+  uint64_t round = (UINT64_C(1) << SAMBA_DRAM_TICK_BITS) - 1;
+  return (times->begin + (n + 1) * times->burst + round) >> SAMBA_DRAM_TICK_BITS;
+}
+
+/* Reads: a burst's data leave the controller. Writes: all bursts are done when the request is
+ * accepted into the write queue, from which on reads see the data; sambaDramLastWrite tells when it
+ * reached the cells. Called while the channel schedules; times may lie in the future. */
+typedef void SambaDramCompletion(void *user, uint32_t owner, uint32_t slot,
+                                 const SambaDramTimes *times);
 
 typedef struct SambaDramBank {
   bool open;

@@ -6,6 +6,7 @@
 #include "backend/sim/timing/engine/address_generator.h"
 
 #include "backend/sim/timing/engine/agenda.h"
+#include "backend/sim/timing/engine/load_delivery.h"
 #include "backend/sim/timing/engine/outstanding_bursts.h"
 #include "backend/sim/timing/engine/tokens.h"
 
@@ -25,58 +26,9 @@ static SambaMemoryToken *appendToken(SambaMemoryState *memory) {
     memory->token_mask = size - 1;
   }
   SambaMemoryToken *token = sambaMemoryTokenAt(memory, memory->token_end++);
-  *token = (SambaMemoryToken){.first = SAMBA_TIME_UNKNOWN, .output_stream = SAMBA_NO_INDEX};
+  *token = (SambaMemoryToken){
+      .first = SAMBA_TIME_UNKNOWN, .output_stream = SAMBA_NO_INDEX, .pieces = memory->pieces};
   return token;
-}
-
-static void endLoadToken(SambaEngine *engine, uint32_t actor_index, uint64_t last) {
-  SambaActor *actor = &engine->actors[actor_index];
-  uint64_t first = sambaMemoryTokenAt(actor->memory, actor->memory->token_base++)->first;
-  ++actor->done;
-  if (engine->on_firing)
-    engine->on_firing(engine->user, actor->unit, first, last);
-  if (actor->done == actor->firings) {
-    sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
-    sambaActorFinish(engine, last);
-  }
-}
-
-/* Delivery: tokens leave a LOAD in order, each no faster than its port. */
-static void deliverLoad(SambaEngine *engine, uint32_t actor_index) {
-  SambaActor *actor = &engine->actors[actor_index];
-  SambaMemoryState *memory = actor->memory;
-
-  while (memory->token_base < memory->token_end) {
-    SambaMemoryToken *token = sambaMemoryTokenAt(memory, memory->token_base);
-    bool complete = token->issued && !token->outstanding;
-    if (token->first == SAMBA_TIME_UNKNOWN && !complete)
-      return;
-    if (token->output_stream == SAMBA_NO_INDEX) {
-      if (!complete)
-        return;
-      endLoadToken(engine, actor_index, token->last);
-      continue;
-    }
-    SambaStreamState *stream = &engine->streams[token->output_stream];
-    if (!token->pushed) {
-      /* A token without a single burst is fill alone: it is there as soon as it was asked for. */
-      uint64_t first = sambaTimeMax(token->first == SAMBA_TIME_UNKNOWN ? token->last : token->first,
-                                    memory->delivered_until);
-      token->pushed = true;
-      actor->end_minimum = sambaStreamBookLanes(engine, token->output_stream);
-      token->first = first;
-      token->number = stream->pushed;
-      sambaStreamPush(engine, token->output_stream, first,
-                      sambaTimeMax(token->last, first + stream->cycles));
-    }
-    if (!complete || stream->needs_acceptance)
-      return;
-    uint64_t last =
-        sambaTimeMax(sambaTimeMax(token->last, token->first + stream->cycles), actor->end_minimum);
-    memory->delivered_until = last;
-    sambaStreamEndToken(engine, token->output_stream, last);
-    endLoadToken(engine, actor_index, last);
-  }
 }
 
 /* Completion of a STORE's tokens, in order; its control outputs tell. */
@@ -109,19 +61,22 @@ static void deliverStore(SambaEngine *engine, uint32_t actor_index) {
 
 static void deliver(SambaEngine *engine, uint32_t actor_index) {
   if (engine->actors[actor_index].kind == SAMBA_ACTOR_LOAD)
-    deliverLoad(engine, actor_index);
+    sambaLoadDeliver(engine, actor_index);
   else
     deliverStore(engine, actor_index);
 }
 
 /* Elements of the current token whose bursts were issued, were `ahead` more bursts of the current
  * run issued. */
-static uint64_t elementsIssued(const SambaMemoryState *memory, uint64_t ahead) {
-  uint64_t bursts = memory->end_burst - memory->first_burst;
-  uint64_t left = memory->end_burst - memory->next_burst;
-  left -= sambaTimeMin(left, ahead);
-  uint64_t rest = bursts ? sambaTimeScale(memory->run.elements, left, bursts) : 0;
-  return sambaTimeMin(memory->walked - rest, memory->token_elements);
+static uint64_t elementsIssued(const SambaEngine *engine, const SambaMemoryState *memory,
+                               uint64_t ahead) {
+  uint64_t issued = (memory->next_burst + ahead) * (uint64_t)engine->machine->dram_burst_bytes;
+  uint64_t bytes = (uint64_t)(memory->run.end - memory->run.begin);
+  uint64_t rest = 0;
+  if (memory->next_burst + ahead < memory->end_burst)
+    rest = sambaTimeScale(memory->run.elements, memory->run_address + bytes - issued, bytes);
+  return sambaTimeMin(memory->walked - sambaTimeMin(rest, memory->run.elements),
+                      memory->token_elements);
 }
 
 /* A STORE's data and the indices of either come in while it works: a token of them may be longer
@@ -131,26 +86,18 @@ static bool isStreamed(const SambaActor *actor, const SambaActorInput *input) {
   return actor->kind == SAMBA_ACTOR_STORE ? input->port <= indexed : indexed && input->port == 0;
 }
 
-/* Bursts of a STORE leave as their data come in, those that are indexed as their indices do. */
-static uint64_t dataReady(const SambaActor *actor, uint64_t bursts) {
+/* Bursts of a STORE leave as their data come in, those that are indexed as their indices do: when
+ * the last vector that they need is there. */
+static uint64_t dataReady(const SambaEngine *engine, const SambaActor *actor, uint64_t bursts) {
   const SambaMemoryState *memory = actor->memory;
   bool estimated = actor->pending || actor->kind == SAMBA_ACTOR_LOAD;
   uint64_t last = estimated ? memory->data_last : actor->end_minimum;
-  uint64_t span = last > memory->data_first ? last - memory->data_first : 0;
-  return memory->data_first +
-         sambaTimeScale(span, elementsIssued(memory, bursts), memory->token_elements);
-}
-
-/* A LOAD runs ahead of its consumers by no more than what the generator and the stream hold. */
-static bool loadMayContinue(const SambaEngine *engine, const SambaActor *actor) {
-  const SambaMemoryState *memory = actor->memory;
-  const SambaMemoryToken *token = sambaMemoryTokenAt(memory, memory->token_end - 1);
-  if (token->taken || token->output_stream == SAMBA_NO_INDEX)
-    return true;
-  uint64_t vectors = engine->streams[token->output_stream].vectors;
-  return memory->held - vectors +
-             sambaTimeScale(vectors, elementsIssued(memory, 0), memory->token_elements) <=
-         memory->capacity;
+  if (last <= memory->data_first + 1 || memory->data_vectors < 2)
+    return memory->data_first;
+  uint64_t needed = sambaTimeScale(memory->data_vectors, elementsIssued(engine, memory, bursts),
+                                   memory->token_elements);
+  return memory->data_first + sambaTimeScale(last - 1 - memory->data_first, needed - (needed > 0),
+                                             memory->data_vectors - 1);
 }
 
 /* Bursts of the next request: as many as lie in one row of one channel (memory->place). */
@@ -170,28 +117,43 @@ static uint64_t requestBursts(SambaEngine *engine, const SambaActor *actor) {
   return sambaTimeMin(sambaTimeMin(memory->place.bursts, left), (uint64_t)machine->ag_bursts);
 }
 
-/* A LOAD that may not go on waits for room. A token that begins with more fill than its stream
- * holds has asked for no burst yet; it starts to leave now. */
-static void waitForRoom(SambaEngine *engine, uint32_t actor_index) {
+/* Whether a LOAD may walk `pieces` more; if not, it is looked at again. */
+static bool hasPlaces(SambaEngine *engine, uint32_t actor_index, uint64_t pieces) {
   SambaActor *actor = &engine->actors[actor_index];
-  SambaMemoryToken *token = sambaMemoryTokenAt(actor->memory, actor->memory->token_end - 1);
-  if (token->first == SAMBA_TIME_UNKNOWN && !token->outstanding) {
-    token->first = engine->now;
-    sambaEngineQueue(engine, actor_index);
-  }
-  sambaActorWait(engine, actor, SAMBA_WAIT_OUTPUT);
+  uint64_t at;
+  bool full;
+  if (actor->kind != SAMBA_ACTOR_LOAD ||
+      sambaLoadHasPlaces(engine, actor_index, pieces, &at, &full))
+    return true;
+  sambaActorWait(engine, actor, full ? SAMBA_WAIT_OUTPUT : SAMBA_WAIT_MEMORY);
+  if (at != SAMBA_TIME_UNKNOWN)
+    sambaAddressGeneratorWake(engine, actor->memory->generator, at);
+  return false;
 }
 
-/* A LOAD sends its vectors in order: once the last of the next `bursts` bursts is there, what
- * follows it in the token takes so many cycles, its own vector among them. */
-static uint64_t cyclesBehind(const SambaEngine *engine, const SambaActor *actor, uint64_t bursts) {
-  const SambaMemoryState *memory = actor->memory;
+/* Vectors of the current token that are whole when `bursts` more bursts are there. */
+static uint64_t vectorsWith(const SambaEngine *engine, const SambaMemoryState *memory,
+                            uint64_t bursts) {
   const SambaMemoryToken *token = sambaMemoryTokenAt(memory, memory->token_end - 1);
   if (token->output_stream == SAMBA_NO_INDEX)
     return 0;
-  uint64_t cycles = engine->streams[token->output_stream].cycles;
-  uint64_t left = memory->token_elements - elementsIssued(memory, bursts);
-  return sambaTimeMin(cycles, sambaTimeScale(cycles, left, memory->token_elements) + 1);
+  uint64_t elements = elementsIssued(engine, memory, bursts);
+  if (elements == memory->token_elements)
+    return engine->streams[token->output_stream].vectors;
+  return elements / memory->vector_elements;
+}
+
+/* Enters the next `bursts` bursts of a LOAD, or a run that asks for none, as a group. */
+static uint64_t enterGroup(const SambaEngine *engine, SambaActor *actor, uint64_t bursts) {
+  SambaMemoryState *memory = actor->memory;
+  bool ends_run = memory->next_burst + bursts >= memory->end_burst;
+  uint64_t pieces = bursts + memory->pieces_ahead;
+  memory->pieces_ahead = 0;
+  return sambaLoadAsk(actor, (SambaLoadGroup){.last = SAMBA_TIME_UNKNOWN,
+                                              .vectors = vectorsWith(engine, memory, bursts),
+                                              .pieces = (uint32_t)pieces,
+                                              .bursts = (uint32_t)bursts,
+                                              .ends_token = ends_run && memory->run_ends_token});
 }
 
 /* Sends the next `bursts` bursts at cycle `at`. */
@@ -208,9 +170,10 @@ static void sendRequest(SambaEngine *engine, uint32_t actor_index, uint64_t burs
   actor->credit += cycles;
   uint32_t slot = sambaAddressGeneratorTakeCredits(engine, memory->generator, actor_index,
                                                    memory->token_end - 1, bursts, burst);
-  engine->generators[memory->generator].requests[slot].behind =
-      read ? cyclesBehind(engine, actor, bursts) : 0;
-  ++sambaMemoryTokenAt(memory, memory->token_end - 1)->outstanding;
+  if (read)
+    engine->generators[memory->generator].requests[slot].group = enterGroup(engine, actor, bursts);
+  else
+    ++sambaMemoryTokenAt(memory, memory->token_end - 1)->outstanding;
   memory->next_burst += bursts;
   memory->last_burst = memory->next_burst - 1;
   if (engine->reads && read &&
@@ -239,10 +202,8 @@ static bool issueRequest(SambaEngine *engine, uint32_t actor_index) {
   bool read = actor->kind == SAMBA_ACTOR_LOAD;
   uint64_t bursts = requestBursts(engine, actor);
 
-  if (read && !loadMayContinue(engine, actor)) {
-    waitForRoom(engine, actor_index);
+  if (!hasPlaces(engine, actor_index, bursts + memory->pieces_ahead))
     return false;
-  }
 
   /* The last burst waits until the end of the data is known. */
   if (actor->pending && memory->run_ends_token &&
@@ -251,7 +212,7 @@ static bool issueRequest(SambaEngine *engine, uint32_t actor_index) {
     return false;
   }
 
-  uint64_t ready = read && !memory->walk.access->has_index ? 0 : dataReady(actor, bursts);
+  uint64_t ready = read && !memory->walk.access->has_index ? 0 : dataReady(engine, actor, bursts);
   if (!sambaAddressGeneratorHasCredits(engine, memory->generator, bursts)) {
     sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
     return false;
@@ -281,28 +242,37 @@ static bool nextRun(SambaEngine *engine, uint32_t actor_index) {
     sambaAddressGeneratorWake(engine, memory->generator, generator->next_issue);
     return false;
   }
+  if (!hasPlaces(engine, actor_index, 1))
+    return false;
 
   if (engine->instant_memory || !sambaBurstWalkNext(&memory->walk, &memory->run))
     memory->run = (SambaBurstRun){.elements = memory->token_elements, .ends_token = true};
   uint64_t burst_bytes = (uint64_t)engine->machine->dram_burst_bytes;
   memory->walked += memory->run.elements;
   memory->run_ends_token = memory->run.ends_token;
-  memory->first_burst = memory->next_burst = memory->end_burst = 0;
+  memory->next_burst = memory->end_burst = 0;
   if (memory->run.begin < memory->run.end) {
     /* Device addresses below 2^46 bytes; what a broken file asks for wraps around. */
     uint64_t mask = (UINT64_C(1) << 56) - 1;
     uint64_t begin = (memory->symbol_address + (uint64_t)memory->run.begin) & mask;
     uint64_t end = begin + (uint64_t)(memory->run.end - memory->run.begin);
+    memory->run_address = begin;
     memory->next_burst = begin / burst_bytes;
     memory->end_burst = sambaTimeCeilDiv(end, burst_bytes);
     /* Neighbouring runs that meet in one burst ask for it once. */
-    memory->next_burst += memory->next_burst == memory->last_burst;
-    memory->first_burst = memory->next_burst;
+    memory->pieces_ahead = memory->next_burst == memory->last_burst;
+    memory->next_burst += memory->pieces_ahead;
   }
 
   if (memory->next_burst >= memory->end_burst) {
     generator->next_issue = sambaTimeMax(generator->next_issue, engine->now) + 1;
     ++actor->credit;
+    memory->pieces_ahead = 1;
+    if (actor->kind == SAMBA_ACTOR_LOAD) {
+      SambaDramTimes none = {0};
+      sambaLoadArrive(engine, actor_index, enterGroup(engine, actor, 0), &none,
+                      generator->next_issue - 1);
+    }
   }
 
   return true;
@@ -342,7 +312,7 @@ static void beginToken(SambaEngine *engine, uint32_t actor_index) {
   SambaMemoryToken *token = appendToken(memory);
   actor->start = token->last = engine->now;
   memory->walked = 0;
-  memory->first_burst = memory->next_burst = memory->end_burst = 0;
+  memory->next_burst = memory->end_burst = 0;
   memory->run_ends_token = false;
   memory->issuing = true;
   ++actor->next;
@@ -360,6 +330,7 @@ static void beginToken(SambaEngine *engine, uint32_t actor_index) {
     if (isStreamed(actor, input)) {
       memory->data_first = sambaTimeMax(memory->data_first, segment->first + cursor->latency);
       memory->data_last = sambaTimeMax(memory->data_last, segment->last + cursor->latency);
+      memory->data_vectors = engine->streams[cursor->stream].vectors;
       duration = engine->streams[cursor->stream].cycles;
     }
     sambaInputTake(engine, actor_index, input, duration);
@@ -367,7 +338,6 @@ static void beginToken(SambaEngine *engine, uint32_t actor_index) {
 
   if (actor->kind == SAMBA_ACTOR_LOAD && actor->outputs[0].stream_count) {
     token->output_stream = sambaOutputNextStream(&actor->outputs[0]);
-    memory->held += engine->streams[token->output_stream].vectors;
   }
 }
 
@@ -412,7 +382,6 @@ static bool countersHaveRoom(const SambaEngine *engine, const SambaActor *actor)
 /* Whether the next token may begin; if not, what the actor waits for is noted. */
 static bool mayBeginToken(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
-  const SambaMemoryState *memory = actor->memory;
 
   if (actor->next == actor->firings) {
     sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
@@ -420,8 +389,7 @@ static bool mayBeginToken(SambaEngine *engine, uint32_t actor_index) {
   }
   if (!inputsAreThere(engine, actor_index))
     return false;
-  bool room = actor->kind == SAMBA_ACTOR_LOAD ? memory->held < memory->capacity
-                                              : countersHaveRoom(engine, actor);
+  bool room = actor->kind == SAMBA_ACTOR_LOAD || countersHaveRoom(engine, actor);
   if (!room)
     sambaActorWait(engine, actor, SAMBA_WAIT_OUTPUT);
   return room;

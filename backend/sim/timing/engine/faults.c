@@ -46,7 +46,7 @@ static SambaWaitFor waitsFor(const SambaEngine *engine, const SambaActor *actor)
     for (uint32_t s = 0; s < output->stream_count; ++s) {
       const SambaStreamState *stream = &engine->streams[output->streams[s]];
       if (sambaStreamRoom(engine, output->streams[s]) <= 0 || stream->needs_acceptance ||
-          (actor->memory && actor->memory->held)) {
+          (actor->memory && actor->wait == SAMBA_WAIT_OUTPUT)) {
         SambaWaitFor wait = waitsForConsumer(engine, output->streams[s], stream->pushed - 1);
         if (wait.waiter != SAMBA_NO_INDEX)
           return wait;

@@ -2,6 +2,7 @@
 #include "backend/sim/timing/engine/outstanding_bursts.h"
 
 #include "backend/sim/timing/engine/agenda.h"
+#include "backend/sim/timing/engine/load_delivery.h"
 
 enum { readProbes = 8 };
 
@@ -24,35 +25,57 @@ void sambaAddressGeneratorWake(SambaEngine *engine, uint32_t index, uint64_t at)
   sambaEventsPush(&engine->events, at, sambaTarget(SAMBA_TARGET_GENERATOR, index));
 }
 
-/* `returns` is a heap of requests by the cycle at which their data are there. */
+/* The way back takes the half of the request latency that the way there did not. */
+static uint64_t wayBack(const SambaEngine *engine) {
+  uint64_t latency = (uint64_t)engine->machine->ag_latency_cycles;
+  return latency - latency / 2;
+}
+
+static uint64_t backAt(const SambaAddressGenerator *generator, uint32_t place) {
+  return generator->requests[generator->returns[place]].next_back;
+}
+
+/* `returns` is a heap of requests by the cycle at which their next burst comes back. */
 static void pushReturn(SambaAddressGenerator *generator, uint32_t slot) {
   uint32_t hole = generator->return_count++;
-  uint64_t done = generator->requests[slot].done;
-  while (hole > 0 && generator->requests[generator->returns[(hole - 1) / 2]].done > done) {
+  uint64_t at = generator->requests[slot].next_back;
+  while (hole > 0 && backAt(generator, (hole - 1) / 2) > at) {
     generator->returns[hole] = generator->returns[(hole - 1) / 2];
     hole = (hole - 1) / 2;
   }
   generator->returns[hole] = slot;
 }
 
-static uint32_t popReturn(SambaAddressGenerator *generator) {
-  uint32_t top = generator->returns[0];
-  uint32_t last = generator->returns[--generator->return_count];
+/* Puts a request where it belongs, from the top of the heap on. */
+static void sinkReturn(SambaAddressGenerator *generator, uint32_t slot) {
+  uint64_t at = generator->requests[slot].next_back;
   uint32_t hole = 0;
-
   for (uint32_t child = 1; child < generator->return_count; child = 2 * hole + 1) {
-    const SambaGeneratorRequest *requests = generator->requests;
     if (child + 1 < generator->return_count &&
-        requests[generator->returns[child + 1]].done < requests[generator->returns[child]].done)
+        backAt(generator, child + 1) < backAt(generator, child))
       ++child;
-    if (requests[generator->returns[child]].done >= requests[last].done)
+    if (backAt(generator, child) >= at)
       break;
     generator->returns[hole] = generator->returns[child];
     hole = child;
   }
+  generator->returns[hole] = slot;
+}
 
-  generator->returns[hole] = last;
-  return top;
+/* The next burst of the request at the top has come back. */
+static void returnBurst(SambaAddressGenerator *generator) {
+  uint32_t slot = generator->returns[0];
+  SambaGeneratorRequest *request = &generator->requests[slot];
+  --generator->outstanding;
+  if (++request->back < request->bursts) {
+    request->next_back = sambaDramBurstDone(&request->times, request->back);
+    sinkReturn(generator, slot);
+    return;
+  }
+  if (--generator->return_count)
+    sinkReturn(generator, generator->returns[generator->return_count]);
+  request->next_free = generator->free_request;
+  generator->free_request = slot;
 }
 
 bool sambaAddressGeneratorHasCredits(SambaEngine *engine, uint32_t index, uint64_t bursts) {
@@ -61,19 +84,14 @@ bool sambaAddressGeneratorHasCredits(SambaEngine *engine, uint32_t index, uint64
 
   if (generator->outstanding + bursts <= most)
     return true;
-  while (generator->return_count &&
-         generator->requests[generator->returns[0]].done <= engine->now) {
-    uint32_t slot = popReturn(generator);
-    generator->outstanding -= generator->requests[slot].bursts;
-    generator->requests[slot].next_free = generator->free_request;
-    generator->free_request = slot;
-  }
+  while (generator->return_count && backAt(generator, 0) <= engine->now)
+    returnBurst(generator);
 
   if (generator->outstanding + bursts <= most)
     return true;
   generator->blocked = true;
   if (generator->return_count)
-    sambaAddressGeneratorWake(engine, index, generator->requests[generator->returns[0]].done);
+    sambaAddressGeneratorWake(engine, index, backAt(generator, 0));
   return false;
 }
 
@@ -82,40 +100,36 @@ uint32_t sambaAddressGeneratorTakeCredits(SambaEngine *engine, uint32_t index, u
   SambaAddressGenerator *generator = &engine->generators[index];
   uint32_t slot = generator->free_request;
   generator->free_request = generator->requests[slot].next_free;
-  generator->requests[slot] = (SambaGeneratorRequest){.done = SAMBA_TIME_UNKNOWN,
-                                                      .token = token,
-                                                      .burst = burst,
-                                                      .bursts = (uint32_t)bursts,
-                                                      .actor = actor};
+  generator->requests[slot] = (SambaGeneratorRequest){
+      .token = token, .burst = burst, .bursts = (uint32_t)bursts, .actor = actor};
   generator->outstanding += bursts;
   return slot;
 }
 
 /* One of the requests of an actor's token is done. */
-static void requestDone(SambaEngine *engine, const SambaGeneratorRequest *request, uint64_t first,
-                        uint64_t last) {
+static void requestDone(SambaEngine *engine, const SambaGeneratorRequest *request, uint64_t last) {
   uint32_t actor = request->actor;
+  if (engine->actors[actor].kind == SAMBA_ACTOR_LOAD) {
+    sambaLoadArrive(engine, actor, request->group, &request->times, last);
+    return;
+  }
   SambaMemoryToken *token = sambaMemoryTokenAt(engine->actors[actor].memory, request->token);
-  bool news = token->first == SAMBA_TIME_UNKNOWN || token->outstanding == 1;
-  token->first = sambaTimeMin(token->first, first);
-  token->last = sambaTimeMax(token->last, last + request->behind);
-  --token->outstanding;
-  if (news)
+  token->last = sambaTimeMax(token->last, last);
+  if (--token->outstanding == 0)
     sambaEngineQueue(engine, actor);
 }
 
-static void completeRequest(SambaEngine *engine, uint32_t index, uint32_t slot, uint64_t first,
-                            uint64_t last) {
+static void completeRequest(SambaEngine *engine, uint32_t index, uint32_t slot,
+                            const SambaDramTimes *times) {
   SambaAddressGenerator *generator = &engine->generators[index];
   SambaGeneratorRequest *request = &generator->requests[slot];
-  /* The way back takes the half of the request latency that the way there did not. */
-  uint64_t latency = (uint64_t)engine->machine->ag_latency_cycles;
-  uint64_t back = latency - latency / 2;
-  request->done = last + back;
+  request->times = *times;
+  request->times.begin += wayBack(engine) << SAMBA_DRAM_TICK_BITS;
+  request->next_back = sambaDramBurstDone(&request->times, 0);
   pushReturn(generator, slot);
-  requestDone(engine, request, first + back, last + back);
+  requestDone(engine, request, sambaDramBurstDone(&request->times, request->bursts - 1));
   if (generator->blocked)
-    sambaAddressGeneratorWake(engine, index, request->done);
+    sambaAddressGeneratorWake(engine, index, request->next_back);
 }
 
 static SambaOutstandingRead *findRead(SambaEngine *engine, uint64_t burst) {
@@ -137,8 +151,8 @@ static void rememberRead(SambaEngine *engine, uint64_t burst) {
                                  read->last != SAMBA_TIME_UNKNOWN && read->last <= engine->now);
     if (!free && read->burst != burst + 1)
       continue;
-    *read =
-        (SambaOutstandingRead){burst + 1, SAMBA_TIME_UNKNOWN, SAMBA_TIME_UNKNOWN, SAMBA_NO_INDEX};
+    *read = (SambaOutstandingRead){
+        .burst = burst + 1, .last = SAMBA_TIME_UNKNOWN, .waiter = SAMBA_NO_INDEX};
     return;
   }
 }
@@ -152,7 +166,7 @@ bool sambaAddressGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_
   }
 
   if (read->last != SAMBA_TIME_UNKNOWN) {
-    completeRequest(engine, generator, slot, read->first, read->last);
+    completeRequest(engine, generator, slot, &read->times);
     return true;
   }
 
@@ -169,21 +183,21 @@ bool sambaAddressGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_
   return true;
 }
 
-void sambaAddressGeneratorCompletion(void *user, uint32_t generator, uint32_t slot, uint64_t first,
-                                     uint64_t last) {
+void sambaAddressGeneratorCompletion(void *user, uint32_t generator, uint32_t slot,
+                                     const SambaDramTimes *times) {
   SambaEngine *engine = user;
   uint64_t burst = engine->generators[generator].requests[slot].burst;
 
-  completeRequest(engine, generator, slot, first, last);
+  completeRequest(engine, generator, slot, times);
   SambaOutstandingRead *read = engine->reads ? findRead(engine, burst) : NULL;
   if (!read || read->last != SAMBA_TIME_UNKNOWN)
     return;
-  read->first = first;
-  read->last = last;
+  read->times = *times;
+  read->last = sambaDramBurstDone(times, 0);
 
   for (uint32_t waiter = read->waiter; waiter != SAMBA_NO_INDEX;) {
     SambaMergedRead merged = engine->merged.data[waiter];
-    completeRequest(engine, merged.generator, merged.slot, first, last);
+    completeRequest(engine, merged.generator, merged.slot, times);
     engine->merged.data[waiter].next = engine->merged_free;
     engine->merged_free = waiter;
     waiter = merged.next;

@@ -92,12 +92,24 @@ typedef enum {
 
 /* A token of a LOAD that is on its way from memory, or of a STORE on its way there. */
 typedef struct SambaMemoryToken {
-  uint64_t first, last;   /* SAMBA_TIME_UNKNOWN: nothing came back yet; last so far */
-  uint32_t outstanding;   /* requests whose times are unknown */
+  uint64_t first, last;   /* SAMBA_TIME_UNKNOWN: nothing has left or come back yet; last so far */
+  uint32_t outstanding;   /* STORE: requests whose times are unknown */
   uint32_t output_stream; /* SAMBA_NO_INDEX when it has no consumer */
-  uint64_t number;        /* of the token on that stream, once pushed */
-  bool issued, pushed, taken;
+  uint64_t pieces;        /* LOAD: those walked before it, of all tokens */
+  bool issued, complete, pushed;
 } SambaMemoryToken;
+
+/* Pieces that a LOAD walked together: the bursts of one request, or what asks for none. They are
+ * kept until their data have left, in order. */
+typedef struct SambaLoadGroup {
+  SambaDramTimes times; /* of its bursts */
+  uint64_t last;        /* the data of the last burst are there; SAMBA_TIME_UNKNOWN */
+  uint64_t vectors;     /* of its token that are whole with it */
+  uint64_t token;
+  uint64_t left; /* its data have left */
+  uint32_t pieces, bursts;
+  bool ends_token;
+} SambaLoadGroup;
 
 /* What LOAD and STORE have besides. */
 typedef struct SambaMemoryState {
@@ -106,8 +118,9 @@ typedef struct SambaMemoryState {
   uint64_t port_bytes; /* per cycle, between generator and network */
   SambaBurstWalk walk;
   SambaBurstRun run;
-  uint64_t first_burst, next_burst, end_burst; /* of the current run */
-  uint64_t placed_burst;                       /* the burst that `place` is about */
+  uint64_t run_address;           /* of its first byte */
+  uint64_t next_burst, end_burst; /* of the current run */
+  uint64_t placed_burst;          /* the burst that `place` is about */
   SambaDramPlace place;
   uint64_t last_burst; /* the burst that was issued last: it is not asked for twice in a row */
   uint64_t walked,
@@ -115,11 +128,19 @@ typedef struct SambaMemoryState {
   bool issuing, run_ends_token;
   SambaMemoryToken *tokens; /* ring */
   uint64_t token_mask, token_base, token_end;
-  uint64_t held;                  /* LOAD: vectors asked for and not yet taken */
-  uint64_t capacity;              /* LOAD: bound of held */
-  uint64_t delivered_until;       /* LOAD: last vector of the last token delivered */
+  /* LOAD: groups [group_free, group_next) have a time at which they leave, up to group_end their
+   * data are on the way. */
+  SambaLoadGroup *groups; /* ring */
+  uint64_t group_mask, group_free, group_next, group_end;
+  uint64_t pieces, pieces_kept;   /* walked in all; of the groups in the ring */
+  uint64_t pieces_ahead;          /* of the current run, which join its next request */
+  uint64_t vector_elements;       /* of a full vector */
+  uint64_t vectors_left;          /* of the token at token_base */
+  uint64_t left_at;               /* the last vector so far has left */
+  bool awaits_place;              /* until a group leaves */
   uint64_t data_first, data_last; /* arrival of the current token's streamed inputs; data_last an
                                      estimate while pending */
+  uint64_t data_vectors;
 } SambaMemoryState;
 
 typedef struct SambaActor {
@@ -161,19 +182,20 @@ typedef struct SambaBufferState {
 
 /* An outstanding request of an address generator. */
 typedef struct SambaGeneratorRequest {
-  uint64_t done;  /* SAMBA_TIME_UNKNOWN while in flight */
-  uint64_t token; /* of the actor's SambaMemoryState */
-  uint64_t burst; /* number of the first burst, for merging */
-  uint32_t bursts, actor;
+  SambaDramTimes times;         /* of its bursts, once they are known */
+  uint64_t next_back;           /* its next burst comes back */
+  uint64_t token;               /* of the actor's SambaMemoryState */
+  uint64_t burst;               /* number of the first burst, for merging */
+  uint32_t bursts, back, actor; /* back: bursts that came back */
   uint32_t next_free;
-  uint64_t behind; /* LOAD: cycles that it takes to send it and what follows it in its token */
+  uint64_t group; /* LOAD: of the actor's SambaMemoryState */
 } SambaGeneratorRequest;
 
-/* An address generator; each of its requests gives its credits back when its data are there. */
+/* An address generator; each burst gives its credit back when its data are there. */
 typedef struct SambaAddressGenerator {
   SambaGeneratorRequest *requests; /* ag_bursts of them, in use or in the list of free ones */
   uint32_t free_request;
-  uint32_t return_count, *returns; /* requests that are done at a known cycle, a heap */
+  uint32_t return_count, *returns; /* requests whose times are known, a heap by next_back */
   uint64_t outstanding;            /* bursts */
   uint64_t next_issue;
   uint64_t wake;
@@ -185,8 +207,8 @@ typedef struct SambaAddressGenerator {
 /* A read that is outstanding, for merging. */
 typedef struct SambaOutstandingRead {
   uint64_t burst; /* number + 1; 0: free */
-  uint64_t first,
-      last;        /* SAMBA_TIME_UNKNOWN until scheduled; the entry is stale once last has passed */
+  SambaDramTimes times;
+  uint64_t last;   /* SAMBA_TIME_UNKNOWN until scheduled; the entry is stale once it has passed */
   uint32_t waiter; /* the last that was merged with it, in `merged`; SAMBA_NO_INDEX: none */
 } SambaOutstandingRead;
 typedef struct SambaMergedRead {

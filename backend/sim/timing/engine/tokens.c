@@ -53,21 +53,6 @@ static void acceptToken(SambaEngine *engine, SambaStreamState *stream, uint64_t 
     --producer->pending;
 }
 
-static void releaseHeldVectors(SambaEngine *engine, uint32_t stream_index, uint64_t number) {
-  SambaStreamState *stream = &engine->streams[stream_index];
-  SambaActor *producer = &engine->actors[stream->producer];
-  if (producer->kind != SAMBA_ACTOR_LOAD)
-    return;
-  SambaMemoryState *memory = producer->memory;
-  memory->held -= stream->vectors;
-  /* Tokens are pushed in order and one at a time, so it is the oldest one still here or one that
-   * has left already. */
-  SambaMemoryToken *oldest = sambaMemoryTokenAt(memory, memory->token_base);
-  if (memory->token_base < memory->token_end && oldest->pushed &&
-      oldest->output_stream == stream_index && oldest->number == number)
-    oldest->taken = true;
-}
-
 /* The last token is accepted when every destination works on it, or what it has not taken yet fits
  * on the way to it. */
 static void acceptLastToken(SambaEngine *engine, uint32_t stream_index) {
@@ -84,8 +69,7 @@ void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *
   SambaCursor *cursor = sambaInputCursor(engine, input);
   SambaStreamState *stream = &engine->streams[cursor->stream];
   uint64_t untaken = untakenBy(stream, cursor);
-  uint64_t token = cursor->next++;
-  SambaSegment *segment = segmentAt(stream, token);
+  SambaSegment *segment = segmentAt(stream, cursor->next++);
 
   if (segment->last_known) {
     actor->end_minimum =
@@ -104,8 +88,6 @@ void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *
                                    engine->now + sambaTimeScale(duration, beyond, stream->vectors));
   actor->bytes_in += stream->bytes;
   bool taken_by_all = --segment->consumers == 0;
-  if (taken_by_all)
-    releaseHeldVectors(engine, cursor->stream, token);
   acceptLastToken(engine, cursor->stream);
   if (taken_by_all || untaken >= cursor->capacity)
     sambaEngineQueue(engine, stream->producer);

@@ -19,12 +19,12 @@ typedef struct Trace {
   uint64_t first[64], last[64];
 } Trace;
 
-static void record(void *user, uint32_t owner, uint32_t slot, uint64_t first, uint64_t last) {
+static void record(void *user, uint32_t owner, uint32_t slot, const SambaDramTimes *times) {
   Trace *trace = user;
   (void)owner;
   trace->slots[trace->count] = slot;
-  trace->first[trace->count] = first;
-  trace->last[trace->count++] = last;
+  trace->first[trace->count] = sambaDramBurstDone(times, 0);
+  trace->last[trace->count++] = sambaDramBurstDone(times, times->bursts - 1);
 }
 
 static SambaMachine dramMachine(void) {

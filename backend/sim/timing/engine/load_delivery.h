@@ -1,0 +1,21 @@
+/* What a LOAD keeps: the data that it asked for, until they have left in order. */
+#ifndef SAMBA_BACKEND_SIM_TIMING_ENGINE_LOAD_DELIVERY_H
+#define SAMBA_BACKEND_SIM_TIMING_ENGINE_LOAD_DELIVERY_H
+
+#include "backend/sim/timing/engine/timing_state.h"
+
+void sambaLoadDeliveryInit(SambaEngine *engine, SambaActor *actor);
+/* Whether the LOAD may walk `pieces` more. If not, *out_at is the cycle at which the oldest ones
+ * have left, SAMBA_TIME_UNKNOWN: the LOAD is looked at again when that is known, or when a consumer
+ * makes room (*out_full). */
+bool sambaLoadHasPlaces(SambaEngine *engine, uint32_t actor, uint64_t pieces, uint64_t *out_at,
+                        bool *out_full);
+/* Enters a group of the token begun last; returns its number. Its data are on the way. */
+uint64_t sambaLoadAsk(SambaActor *actor, SambaLoadGroup group);
+/* It is known when the data of a group are there, the last ones at cycle `last`. */
+void sambaLoadArrive(SambaEngine *engine, uint32_t actor, uint64_t group,
+                     const SambaDramTimes *times, uint64_t last);
+/* Lets leave what can. Tokens leave in order, each no faster than its port. */
+void sambaLoadDeliver(SambaEngine *engine, uint32_t actor);
+
+#endif
