@@ -4,6 +4,7 @@
 #include "backend/section/access.h"
 #include "backend/section/width.h"
 #include "backend/sim/timing/build/links.h"
+#include "backend/sim/timing/build/loops.h"
 #include "backend/sim/timing/build/occupancy.h"
 #include "backend/sim/timing/engine/load_delivery.h"
 #include "backend/sim/timing/engine/outstanding_bursts.h"
@@ -276,6 +277,8 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
   }
   makeGenerators(engine);
   sambaLinksBuild(engine);
+  if (!engine->instant_memory)
+    sambaLoopsBuild(engine);
   uint32_t slots = 1;
   while (slots < engine->actor_count)
     slots *= 2;

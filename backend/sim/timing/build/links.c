@@ -4,6 +4,8 @@
  * A stream without hops (not routed, or an ideal network) is a link of its own of one hop. */
 #include "backend/sim/timing/build/links.h"
 
+#include "backend/sim/timing/build/routes.h"
+
 #include <stdlib.h>
 
 /* What a counter of control tokens can count to. */
@@ -37,82 +39,6 @@ static bool sameLane(const LaneUse *a, const LaneUse *b) {
   return a->place == b->place && a->lane == b->lane;
 }
 
-static SambaSwitchPort oppositePort(SambaSwitchPort port) {
-  static const SambaSwitchPort opposite[] = {SAMBA_SWITCH_SOUTH, SAMBA_SWITCH_WEST,
-                                             SAMBA_SWITCH_NORTH, SAMBA_SWITCH_EAST};
-  return opposite[port];
-}
-
-static void stepThrough(SambaSwitchPort port, int32_t *x, int32_t *y) {
-  *x += (port == SAMBA_SWITCH_EAST) - (port == SAMBA_SWITCH_WEST);
-  *y += (port == SAMBA_SWITCH_SOUTH) - (port == SAMBA_SWITCH_NORTH);
-}
-
-/* Where a hop leads to, as the hop that follows it names its entrance. */
-typedef struct Entrance {
-  uint64_t place, lane;
-  uint32_t hop;
-} Entrance;
-
-static int compareEntrances(const void *a, const void *b) {
-  const Entrance *x = a, *y = b;
-  if (x->place != y->place)
-    return x->place < y->place ? -1 : 1;
-  return (x->lane > y->lane) - (x->lane < y->lane);
-}
-
-static Entrance entranceAt(int32_t x, int32_t y, SambaSwitchPort port, const SambaSwitchLane *lane,
-                           uint32_t hop) {
-  return (Entrance){(uint64_t)(uint32_t)y << 32 | (uint32_t)x,
-                    (uint64_t)port << 32 | (uint64_t)lane->lane << 16 | lane->flow, hop};
-}
-
-/* Cycles and switches from the source to the far end of each hop. Hops are a tree in depth-first
- * order: what leads to a hop comes before it. */
-static void measureHops(const SambaMachine *machine, const SambaStream *stream, uint64_t *cycles,
-                        uint32_t *switches) {
-  Entrance *entrances = sambaAllocate(sambaArraySize(stream->hop_count, sizeof *entrances));
-  size_t count = 0;
-
-  for (uint32_t h = 0; h < stream->hop_count; ++h) {
-    const SambaHop *hop = &stream->hops[h];
-    if (hop->out.port >= SAMBA_SWITCH_UNIT)
-      continue;
-    int32_t x = hop->x;
-    int32_t y = hop->y;
-    stepThrough((SambaSwitchPort)hop->out.port, &x, &y);
-    entrances[count++] =
-        entranceAt(x, y, oppositePort((SambaSwitchPort)hop->out.port), &hop->out, h);
-  }
-
-  if (count)
-    qsort(entrances, count, sizeof *entrances, compareEntrances);
-  for (uint32_t h = 0; h < stream->hop_count; ++h) {
-    const SambaHop *hop = &stream->hops[h];
-    Entrance key = entranceAt(hop->x, hop->y, (SambaSwitchPort)hop->in.port, &hop->in, 0);
-    const Entrance *before = hop->in.port < SAMBA_SWITCH_UNIT && count
-                                 ? bsearch(&key, entrances, count, sizeof key, compareEntrances)
-                                 : NULL;
-    bool follows = before && before->hop < h;
-    int32_t x = hop->x;
-    int32_t y = hop->y;
-    if (hop->out.port < SAMBA_SWITCH_UNIT)
-      stepThrough((SambaSwitchPort)hop->out.port, &x, &y);
-    cycles[h] = (follows ? cycles[before->hop] : 0) +
-                (uint64_t)sambaMachineHopCycles(machine, hop->x, hop->y, x, y);
-    switches[h] = (follows ? switches[before->hop] : 0) + 1;
-  }
-
-  free(entrances);
-}
-
-static bool endsAt(const SambaHop *hop, const SambaUnit *unit) {
-  if (hop->out.port == SAMBA_SWITCH_AG)
-    return sambaUnitIsAddressGenerator(unit) && hop->out.ag == unit->load_store.ag;
-  return hop->out.port == SAMBA_SWITCH_UNIT && !sambaUnitIsAddressGenerator(unit) &&
-         hop->x == unit->x && hop->y == unit->y;
-}
-
 /* What the way to a destination holds. In a multicast the others may be ahead of it by as much. */
 static uint64_t capacityOf(const SambaEngine *engine, const SambaStream *stream,
                            const SambaActor *producer, uint32_t switches) {
@@ -122,33 +48,20 @@ static uint64_t capacityOf(const SambaEngine *engine, const SambaStream *stream,
   return (uint64_t)engine->machine->fifo_depth * (switches + 1) + producer->latency;
 }
 
-/* Latency and capacity of each destination. Of several destinations at one unit the i-th gets the
- * i-th hop that ends there. */
+/* Latency and capacity of each destination. */
 static void setRoutes(SambaEngine *engine, const SambaStream *stream, SambaStreamState *state) {
   const SambaMachine *machine = engine->machine;
-  uint64_t *cycles = sambaAllocateZeroed(stream->hop_count, sizeof *cycles);
-  uint32_t *switches = sambaAllocateZeroed(stream->hop_count, sizeof *switches);
-  bool *used = sambaAllocateZeroed(stream->hop_count, sizeof *used);
-
-  measureHops(machine, stream, cycles, switches);
+  SambaRoutes routes;
+  sambaRoutesFind(&routes, machine, engine->section, stream);
   for (uint32_t d = 0; d < state->cursor_count; ++d) {
-    const SambaUnit *unit = &engine->section->units[stream->destinations[d].unit];
     SambaCursor *cursor = &engine->cursors[state->cursor_first + d];
-    uint32_t count = 1, h = 0;
-    cursor->latency = (uint64_t)machine->hop_cycles;
-    while (h < stream->hop_count && (used[h] || !endsAt(&stream->hops[h], unit)))
-      ++h;
-    if (h < stream->hop_count) {
-      used[h] = true;
-      cursor->latency = cycles[h];
-      count = switches[h];
-    }
-    cursor->capacity = capacityOf(engine, stream, &engine->actors[state->producer], count);
+    uint32_t end = routes.ends[d];
+    bool own = end == SAMBA_NO_INDEX; /* a link of one hop */
+    cursor->latency = own ? (uint64_t)machine->hop_cycles : routes.cycles[end];
+    cursor->capacity = capacityOf(engine, stream, &engine->actors[state->producer],
+                                  own ? 1 : routes.switches[end]);
   }
-
-  free(cycles);
-  free(switches);
-  free(used);
+  sambaRoutesFree(&routes);
 }
 
 /* Finds the lanes that at least two streams use; only there can a stream be slower than

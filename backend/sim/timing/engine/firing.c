@@ -197,6 +197,15 @@ static void beginToken(SambaEngine *engine, SambaActor *actor, SambaActorOutput 
     ++actor->pending;
 }
 
+/* A unit in a loop of streams ends no earlier than the loop lets its vectors pass: at the loop's
+ * pace, once what fits on it has passed at the unit's own. */
+static void keepPace(const SambaEngine *engine, SambaActor *actor) {
+  actor->loop_at = sambaTimeMax(actor->loop_at, engine->now) + actor->loop_cycles;
+  uint64_t at = actor->loop_at - sambaTimeMin(actor->loop_slack, actor->loop_at);
+  if (at > engine->now)
+    actor->duration = sambaTimeMax(actor->duration, at - engine->now);
+}
+
 static void startFiring(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
   sambaActorWait(engine, actor, SAMBA_WAIT_NONE);
@@ -209,6 +218,8 @@ static void startFiring(SambaEngine *engine, uint32_t actor_index) {
   actor->duration = firingDuration(engine, actor);
   if (actor->kind != SAMBA_ACTOR_COMPUTE)
     startPort(engine, actor);
+  if (actor->loop_cycles)
+    keepPace(engine, actor);
 
   for (uint32_t i = 0; i < actor->input_count; ++i)
     if (actor->inputs[i].phase == 0)

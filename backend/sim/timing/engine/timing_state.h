@@ -160,6 +160,9 @@ typedef struct SambaActor {
       last_shift; /* the last vector of an output has been made so long after the firing's end */
   uint64_t multiply_adds;                  /* per firing, as are flops */
   uint64_t flops, wrap_flops, wrap_period; /* more at every wrap_period-th */
+  /* COMPUTE in a loop of streams: its pace, cycles that a burst of firings gains, and when firings
+   * would have ended at this pace */
+  uint64_t loop_cycles, loop_slack, loop_at;
   /* BUFFER ports */
   uint64_t slot_period, slot_phase, slots; /* firings per slot, within the slot, slots finished */
   SambaPortCycles *port_cycles;            /* NULL: every token takes `work` */

@@ -1,0 +1,11 @@
+/* Loops of streams: what units pass when ways that meet again differ in length. */
+#ifndef SAMBA_BACKEND_SIM_TIMING_BUILD_LOOPS_H
+#define SAMBA_BACKEND_SIM_TIMING_BUILD_LOOPS_H
+
+#include "backend/sim/timing/engine/timing_state.h"
+
+/* Gives compute units the pace of the slowest loop that they are in; needs the laws of actors and
+ * the links. */
+void sambaLoopsBuild(SambaEngine *engine);
+
+#endif

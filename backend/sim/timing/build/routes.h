@@ -1,0 +1,19 @@
+/* The way of a stream through the switches: a tree of hops. */
+#ifndef SAMBA_BACKEND_SIM_TIMING_BUILD_ROUTES_H
+#define SAMBA_BACKEND_SIM_TIMING_BUILD_ROUTES_H
+
+#include "backend/machine/machine.h"
+#include "backend/section/section.h"
+
+typedef struct SambaRoutes {
+  uint32_t *before;   /* of each hop: the one that leads to it, SAMBA_NO_INDEX: the source */
+  uint64_t *cycles;   /* from the source to the far end of each hop */
+  uint32_t *switches; /* as many */
+  uint32_t *ends;     /* of each destination: its last hop, SAMBA_NO_INDEX: a link of its own */
+} SambaRoutes;
+
+void sambaRoutesFind(SambaRoutes *routes, const SambaMachine *machine, const SambaSection *section,
+                     const SambaStream *stream);
+void sambaRoutesFree(SambaRoutes *routes);
+
+#endif
