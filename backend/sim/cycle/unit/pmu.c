@@ -7,6 +7,7 @@ static void buildPort(SambaPmuPort *port, SambaArena *arena, const SambaNetwork 
                       const SambaUnit *unit, const SambaPort *record) {
   const SambaAccess *access = &record->access;
   port->port = record;
+  port->came_at = SAMBA_NEVER;
   port->tokens = sambaTripProduct(access->trips, 0, access->token_level);
   port->slot_tokens = sambaTripProduct(access->trips, access->slot_level, access->token_level);
   sambaBankPatternBuild(&port->banks, arena, network->machine, unit, record);
@@ -134,6 +135,7 @@ static void step(SambaPmuPort *port, uint64_t vectors, uint64_t vector_elements,
   if (++port->vector < vectors)
     return;
   port->vector = 0;
+  port->came_at = SAMBA_NEVER;
   if (++port->token % port->slot_tokens)
     return;
   ++port->slots;
@@ -216,14 +218,33 @@ static SambaDoes stepPort(SambaPmu *pmu, SambaPmuPort *port, bool is_read, Samba
                  : writeVector(pmu, port, network, out_ends, wake);
 }
 
+/* Notes which tokens can begin from this cycle on. */
+static void noteTokens(const SambaPmu *pmu, SambaPmuSide *side, const SambaNetwork *network) {
+  uint64_t now = network->clock->now;
+  bool reads = side == &pmu->read;
+  uint64_t slots = reads ? readableSlots(pmu, now) : writableSlots(pmu, now);
+  if (!reads && pmu->unit->buffer.in_place)
+    slots = UINT64_MAX;
+
+  for (uint32_t p = 0; p < side->port_count; ++p) {
+    SambaPmuPort *port = &side->ports[p];
+    bool comes = port->came_at == SAMBA_NEVER && port->token < port->tokens && port->slots < slots;
+    if (comes && (reads || sambaInputPortHeadAt(&port->input, network) <= now))
+      port->came_at = now;
+  }
+}
+
 /* Does the port at place a come before the one at place b? Tokens that are at work do, in the order
- * in which they began; among the others it is the turn of those behind the last one that worked. */
+ * in which they began; the others do in the order in which they came. Of several that came in one
+ * cycle it is the turn of those behind the last one that worked. */
 static bool goesFirst(const SambaPmuSide *side, uint32_t a, uint32_t b) {
   const SambaPmuPort *one = &side->ports[a], *other = &side->ports[b];
   uint64_t one_began = one->vector ? one->began_at : UINT64_MAX;
   uint64_t other_began = other->vector ? other->began_at : UINT64_MAX;
   if (one_began != other_began)
     return one_began < other_began;
+  if (one->came_at != other->came_at)
+    return one->came_at < other->came_at;
   return (a + side->port_count - side->turn) % side->port_count <
          (b + side->port_count - side->turn) % side->port_count;
 }
@@ -243,7 +264,10 @@ static void orderPorts(SambaPmuSide *side) {
 static bool stepSide(SambaPmu *pmu, SambaPmuSide *side, SambaNetwork *network, uint64_t *wake) {
   uint64_t now = network->clock->now;
   bool worked = false;
-  orderPorts(side);
+  if (side->port_count > 1) {
+    noteTokens(pmu, side, network);
+    orderPorts(side);
+  }
 
   for (uint32_t i = 0; i < side->port_count; ++i) {
     SambaPmuPort *port = &side->ports[side->order[i]];

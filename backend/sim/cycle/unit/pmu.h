@@ -2,10 +2,10 @@
  *
  * All read ports share one read side, all write ports one write side. A side serves one vector at a
  * time, for as many cycles as the vector needs of the banks. It goes on with the token that it
- * began first as long as that can go on; tokens of other ports get the cycles that this leaves. The
- * arrays that banks are made of have one port each: a read and a write that meet in one take turns
- * too. A slot is read when every write port has finished it, and written again when every read port
- * has, or, in place, when they have passed the elements. */
+ * began first as long as that can go on; tokens of other ports get the cycles that this leaves, in
+ * the order in which they came. The arrays that banks are made of have one port each: a read and a
+ * write that meet in one take turns too. A slot is read when every write port has finished it, and
+ * written again when every read port has, or, in place, when they have passed the elements. */
 #ifndef SAMBA_BACKEND_SIM_CYCLE_UNIT_PMU_H
 #define SAMBA_BACKEND_SIM_CYCLE_UNIT_PMU_H
 
@@ -18,6 +18,7 @@ typedef struct SambaPmuPort {
   uint64_t tokens, token; /* all, and the one at work */
   uint64_t vector;        /* of the token */
   uint64_t began_at;      /* when its first vector passed */
+  uint64_t came_at;       /* when it could begin; SAMBA_NEVER: not yet */
   uint64_t slot_tokens;   /* tokens per slot */
   uint64_t slots;         /* finished */
   uint64_t finished_at;   /* the last of them: others see it from this cycle on */
