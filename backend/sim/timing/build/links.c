@@ -82,20 +82,29 @@ static void shareLanes(SambaEngine *engine, LaneUse *uses, size_t count) {
   engine->lanes = SAMBA_ARENA_ARRAY(&engine->arena, SambaLane, lanes);
   engine->lane_count = lanes;
   for (size_t i = 0; i < kept; ++i)
-    ++engine->lanes[lane_of[i]].streams;
+    ++engine->lanes[lane_of[i]].share.flow_count;
   for (size_t i = 0; i < kept; ++i)
-    engine->streams[uses[i].stream].lane_count += engine->lanes[lane_of[i]].streams > 1;
+    engine->streams[uses[i].stream].lane_count += engine->lanes[lane_of[i]].share.flow_count > 1;
 
   for (uint32_t s = 0; s < section->stream_count; ++s) {
     engine->streams[s].lanes =
         SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, engine->streams[s].lane_count);
+    engine->streams[s].flows =
+        SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, engine->streams[s].lane_count);
     engine->streams[s].lane_count = 0;
   }
 
+  uint32_t flow = 0;
   for (size_t i = 0; i < kept; ++i) {
     SambaStreamState *stream = &engine->streams[uses[i].stream];
-    if (engine->lanes[lane_of[i]].streams > 1)
-      stream->lanes[stream->lane_count++] = lane_of[i];
+    SambaShare *share = &engine->lanes[lane_of[i]].share;
+    flow = i && lane_of[i] == lane_of[i - 1] ? flow + 1 : 0;
+    if (share->flow_count < 2)
+      continue;
+    if (!flow)
+      share->flows = SAMBA_ARENA_ARRAY(&engine->arena, SambaFlow, share->flow_count);
+    stream->lanes[stream->lane_count] = lane_of[i];
+    stream->flows[stream->lane_count++] = flow;
   }
 
   free(lane_of);

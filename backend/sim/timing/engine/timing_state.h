@@ -12,6 +12,7 @@
 #include "backend/sim/timing/dram/bursts.h"
 #include "backend/sim/timing/dram/dram.h"
 #include "backend/sim/timing/dram/events.h"
+#include "backend/sim/timing/engine/booking.h"
 #include "support/base/index.h"
 
 #include <signal.h>
@@ -43,17 +44,17 @@ typedef struct SambaStreamState {
   uint32_t cursor_first, cursor_count;
   uint32_t lane_count;
   uint32_t *lanes; /* the lanes on its route that other streams use too */
+  uint32_t *flows; /* its place among the flows of each */
   SambaSegment *ring;
   uint64_t ring_mask;
   uint64_t base, pushed; /* tokens [base, pushed) are in the ring */
   bool needs_acceptance; /* the end of token pushed - 1 waits for consumers */
 } SambaStreamState;
 
-/* One lane of a link; bookings follow each other. */
+/* One lane of a link that several streams use. */
 typedef struct SambaLane {
-  uint64_t free;
+  SambaShare share;
   uint64_t busy; /* filled in at the end */
-  uint32_t streams;
 } SambaLane;
 
 typedef struct SambaActorInput {

@@ -158,8 +158,8 @@ uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream_index) {
   uint64_t end = 0;
   for (uint32_t i = 0; i < stream->lane_count; ++i) {
     SambaLane *lane = &engine->lanes[stream->lanes[i]];
-    lane->free = sambaTimeMax(lane->free, engine->now) + stream->cycles;
-    end = sambaTimeMax(end, lane->free);
+    end = sambaTimeMax(
+        end, sambaShareBook(&lane->share, stream->flows[i], engine->now, stream->vectors));
   }
   return end;
 }
