@@ -146,6 +146,48 @@ KERNELS.update(
 )
 
 
+# ---- A graph for other compilers, too ----
+
+
+def tosa_chain(count):
+    """TOSA in text: `count` operators one after the other on a matrix, whose width each product
+    changes, so that hardly two of them are alike."""
+    operators, arguments = [], ["%x: tensor<1x32x16xf32>"]
+    kinds = ("matmul", "add", "tanh", "maximum", "sigmoid", "sub")
+    value, width = "%x", 16
+
+    for i in range(count):
+        kind = kinds[i % len(kinds)]
+        inputs, types = [value], [f"tensor<1x32x{width}xf32>"]
+        if kind == "matmul":
+            types.append(f"tensor<1x{width}x{width + 1}xf32>")
+            width += 1
+        elif kind in ("add", "maximum", "sub"):
+            types.append(types[0])
+        if len(types) == 2:
+            arguments.append(f"%w{i}: {types[1]}")
+            inputs.append(f"%w{i}")
+        if kind == "matmul":
+            inputs += ["%zero", "%zero"]
+            types += ["tensor<1xf32>"] * 2
+        result = f"tensor<1x32x{width}xf32>"
+        operators.append(
+            f"  %{i} = tosa.{kind} {', '.join(inputs)} : ({', '.join(types)}) -> {result}"
+        )
+        value = f"%{i}"
+
+    return "\n".join(
+        [
+            f"func.func @forward({', '.join(arguments)}) -> {result} {{",
+            '  %zero = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>',
+            *operators,
+            f"  return {value} : {result}",
+            "}",
+            "",
+        ]
+    )
+
+
 # ---- Networks ----
 
 
