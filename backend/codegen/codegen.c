@@ -203,7 +203,10 @@ static uint32_t ringOf(const SambaCodegen *codegen, uint32_t t) {
     depth = own > depth ? own : depth;
   }
   int64_t bytes = sambaSliceBytes(tensor, &plan->slices, codegen->pipeline.tile);
-  return sambaSliceRing(codegen->machine, bytes, depth, sambaSlicesOf(codegen, t));
+  SambaRingNeeds needs = {
+      bytes, sambaSlicesOf(codegen, t), depth,
+      sambaRingReaders(codegen->machine, &codegen->pipeline, bytes, (uint32_t)plan->readers.size)};
+  return sambaSliceRing(codegen->machine, &needs);
 }
 
 /* The buffers of a tensor whose readers and writers are known. */

@@ -66,15 +66,25 @@ int64_t sambaSliceBytes(const SambaStageTensor *tensor, const SambaSlices *slice
   return bytes;
 }
 
-uint32_t sambaSliceRing(const SambaMachine *machine, int64_t slice_bytes, uint32_t depth,
-                        int64_t slices) {
-  int64_t held = slice_bytes ? machine->pmu_bytes / slice_bytes : depth;
-  if (held == 0 || depth <= held)
+uint32_t sambaSliceRing(const SambaMachine *machine, const SambaRingNeeds *needs) {
+  int64_t held = needs->slice_bytes ? machine->pmu_bytes / needs->slice_bytes : needs->depth;
+  if (held == 0)
     return 1;
-  for (int64_t pmus = sambaCeilDiv(depth, held); pmus <= depth && pmus <= slices; ++pmus)
-    if (slices % pmus == 0)
+  int64_t least = sambaCeilDiv(needs->depth, held);
+  least = least < needs->readers ? needs->readers : least;
+  for (int64_t pmus = least; pmus <= 2 * least && pmus <= needs->slices; ++pmus)
+    if (needs->slices % pmus == 0)
       return (uint32_t)pmus;
   return 1;
+}
+
+uint32_t sambaRingReaders(const SambaMachine *machine, const SambaPipeline *pipeline,
+                          int64_t slice_bytes, uint32_t readers) {
+  bool large = slice_bytes > 8 * machine->fifo_depth * machine->vector_bytes;
+  uint32_t ports = (uint32_t)machine->unit_vector_outputs;
+  if (pipeline->count < 2 || !large)
+    return 1;
+  return readers < ports ? readers : ports;
 }
 
 uint32_t sambaSliceReplicas(const SambaPipeline *pipeline, const SambaSlices *slices) {

@@ -44,10 +44,19 @@ void sambaSliceExtents(const SambaStageTensor *tensor, const SambaSlices *slices
 int64_t sambaSliceBytes(const SambaStageTensor *tensor, const SambaSlices *slices,
                         const int64_t *tile);
 
-/* PMUs that take the slices of a tensor in turn, so that together they hold `depth` of them: one
- * where it can, or where no number of PMUs shares the slices of a replica evenly. */
-uint32_t sambaSliceRing(const SambaMachine *machine, int64_t slice_bytes, uint32_t depth,
-                        int64_t slices);
+/* What decides how many PMUs take the slices of a tensor in turn. */
+typedef struct SambaRingNeeds {
+  int64_t slice_bytes;
+  int64_t slices;   /* of each replica */
+  uint32_t depth;   /* slices that the PMUs should hold together */
+  uint32_t readers; /* that should read different slices side by side */
+} SambaRingNeeds;
+/* How many PMUs that are: one where no number of them shares the slices evenly. */
+uint32_t sambaSliceRing(const SambaMachine *machine, const SambaRingNeeds *needs);
+/* The readers of a tensor's buffer that count: its PMU has one read side, which matters where large
+ * slices stream. */
+uint32_t sambaRingReaders(const SambaMachine *machine, const SambaPipeline *pipeline,
+                          int64_t slice_bytes, uint32_t readers);
 /* The replicas with slices of their own: those along the loops that cut the tensor. */
 uint32_t sambaSliceReplicas(const SambaPipeline *pipeline, const SambaSlices *slices);
 

@@ -169,11 +169,15 @@ static void placeRings(Planner *planner, const SambaPipeline *pipeline) {
     }
   }
 
-  for (uint32_t t = 0; t < graph->tensor_count; ++t)
-    if (planner->between[t] && planner->ringable[t])
-      planner->ring[t] =
-          sambaSliceRing(planner->machine, (int64_t)sliceBytes(planner, pipeline, t),
-                         planner->depth[t], slicesOf(pipeline, planner->slices[t].count));
+  for (uint32_t t = 0; t < graph->tensor_count; ++t) {
+    if (!planner->between[t] || !planner->ringable[t])
+      continue;
+    int64_t bytes = (int64_t)sliceBytes(planner, pipeline, t);
+    SambaRingNeeds needs = {
+        bytes, slicesOf(pipeline, planner->slices[t].count), planner->depth[t],
+        sambaRingReaders(planner->machine, pipeline, bytes, planner->readers[t])};
+    planner->ring[t] = sambaSliceRing(planner->machine, &needs);
+  }
 }
 
 /* Settles which operands come from buffers; returns the PMUs of the buffers. */
