@@ -5,6 +5,7 @@
 
 #include "backend/codegen/banking.h"
 #include "backend/codegen/codegen_internal.h"
+#include "backend/codegen/slots.h"
 #include "backend/estimate/estimate.h"
 #include "backend/section/access.h"
 
@@ -391,6 +392,7 @@ SambaStatus sambaCodegenDraft(const SambaStageGraph *graph, const SambaMachine *
 SambaStatus sambaCodegenSection(const SambaStageGraph *graph, const SambaMachine *machine,
                                 SambaArena *arena, SambaSection **out_section) {
   SAMBA_RETURN_IF_ERROR(sambaCodegenDraft(graph, machine, arena, out_section));
+  sambaFitSlots(machine, *out_section);
   sambaChooseBanking(machine, *out_section);
   return NULL;
 }

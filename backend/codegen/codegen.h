@@ -15,8 +15,9 @@
 SambaStatus sambaCodegenSection(const SambaStageGraph *graph, const SambaMachine *machine,
                                 SambaArena *arena, SambaSection **out_section);
 
-/* The same for a plan that is only tried: all units, ports and streams, but the banks of the
- * buffers are not laid out, which takes longer than all else and changes none of these. */
+/* The same for a plan that is only tried: all units, ports and streams, but the slots of the
+ * buffers are as the mappings have them, and their banks are not laid out, which takes longer than
+ * all else. */
 SambaStatus sambaCodegenDraft(const SambaStageGraph *graph, const SambaMachine *machine,
                               SambaArena *arena, SambaSection **out_section);
 
