@@ -459,11 +459,14 @@ static uint32_t nextReader(const Chain *chain) {
   return SAMBA_NO_INDEX;
 }
 
-/* The stages that a mapping puts into one group, or those without a mapping. */
+/* The stages that a mapping puts into one group, or those without a mapping: these have group 0.
+ * Of a stage without dimensions only the group tells whether it has one. */
 static bool belongTogether(const SambaStageGraph *graph, uint32_t a, uint32_t b) {
   const SambaMapping *first = &graph->mappings[a], *second = &graph->mappings[b];
-  return !first->dim_count == !second->dim_count &&
-         (!first->dim_count || first->group == second->group);
+  bool scalar = !graph->stages[a].dim_count || !graph->stages[b].dim_count;
+  if (!scalar && !first->dim_count != !second->dim_count)
+    return false;
+  return first->group == second->group;
 }
 
 static void addToChain(Chain *chain, uint32_t stage) {

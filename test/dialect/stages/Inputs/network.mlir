@@ -1,11 +1,12 @@
-// A convolution with its pad, a bias that is a constant, relu, a matrix product and softmax, as
-// importers write them: named operations and generics, views, fills.
+// A convolution with its pad, a bias that is a constant, relu, a matrix product, softmax and the
+// class, as importers write them: named operations and generics, views, fills.
 #id4 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 #last = affine_map<(d0, d1, d2, d3) -> (d3)>
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
+#id1 = affine_map<(d0) -> (d0)>
 #row = affine_map<(d0, d1) -> (d0)>
 func.func @main(%x: tensor<1x6x6x3xf32>, %w: tensor<5x3x3x3xf32>, %v: tensor<45x4xf32>)
-    -> (tensor<1x4xf32>, tensor<1x2x2x5xf32>) {
+    -> (tensor<1x4xf32>, tensor<1x2x2x5xf32>, tensor<1xi32>) {
   %zero = arith.constant 0.0 : f32
   %lowest = arith.constant 0xFF800000 : f32
   %bias = arith.constant dense<[0.0, 0.5, 1.0, 1.5, 2.0]> : tensor<5xf32>
@@ -54,5 +55,25 @@ func.func @main(%x: tensor<1x6x6x3xf32>, %w: tensor<5x3x3x3xf32>, %v: tensor<45x
     %0 = arith.divf %in, %s : f32
     linalg.yield %0 : f32
   } -> tensor<1x4xf32>
-  return %y, %part : tensor<1x4xf32>, tensor<1x2x2x5xf32>
+  %far = arith.constant 4 : i64
+  %e3 = tensor.empty() : tensor<1xi64>
+  %f4 = linalg.fill ins(%far : i64) outs(%e3 : tensor<1xi64>) -> tensor<1xi64>
+  %first = linalg.generic {indexing_maps = [#id2, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%logits, %most : tensor<1x4xf32>, tensor<1xf32>) outs(%f4 : tensor<1xi64>) {
+  ^bb0(%in: f32, %m: f32, %out: i64):
+    %0 = arith.cmpf oeq, %in, %m : f32
+    %1 = linalg.index 1 : index
+    %2 = arith.index_cast %1 : index to i64
+    %3 = arith.select %0, %2, %far : i64
+    %4 = arith.minsi %out, %3 : i64
+    linalg.yield %4 : i64
+  } -> tensor<1xi64>
+  %e4 = tensor.empty() : tensor<1xi32>
+  %class = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]}
+      ins(%first : tensor<1xi64>) outs(%e4 : tensor<1xi32>) {
+  ^bb0(%in: i64, %out: i32):
+    %0 = arith.trunci %in : i64 to i32
+    linalg.yield %0 : i32
+  } -> tensor<1xi32>
+  return %y, %part, %class : tensor<1x4xf32>, tensor<1x2x2x5xf32>, tensor<1xi32>
 }

@@ -57,6 +57,7 @@ def main():
     np.save("w.npy", w)
     np.save("v.npy", v)
     np.save("y.npy", (shifted / shifted.sum(1, keepdims=True)).astype("f4"))
+    np.save("c.npy", logits.argmax(1).astype("i4"))
     np.save("h.npy", hidden[:, 1:, ::2, :].astype("f4"))
 
     places = [[], [1], [2], [3], [6], [7], [1, 2, 3, 6, 7]]
@@ -83,6 +84,7 @@ def main():
                 "--input=arg2=v.npy",
                 "--expect=out0=y.npy",
                 "--expect=out1=h.npy",
+                "--expect=out2=c.npy",
             ],
             check=True,
             stdout=subprocess.DEVNULL,
