@@ -111,29 +111,58 @@ static SambaStatus writeRoutes(MlirOperation operation, SambaSection *section) {
   return NULL;
 }
 
-static SambaStatus runWithRates(SambaSection *section, const SambaMachine *machine,
-                                SambaStatus (*run)(SambaSection *, const SambaMachine *,
-                                                   const uint32_t *rates)) {
+/* Links may slow a section down to these shares of the pace at which its units could run, in
+ * percent. Half the section would be as slow as the last one. */
+static const uint32_t paces[] = {100, 80, 65, 50};
+enum { PACE_COUNT = sizeof paces / sizeof paces[0] };
+
+/* The streams' rates when the section runs at a share of its pace. */
+static const uint32_t *ratesAt(const SambaSection *section, const SambaMachine *machine,
+                               uint32_t percent, SambaArena *arena) {
+  const uint32_t *whole = sambaSectionRates(section, machine, arena);
+  uint32_t *rates = SAMBA_ARENA_ARRAY(arena, uint32_t, section->stream_count);
+  for (uint32_t s = 0; s < section->stream_count; ++s)
+    rates[s] = (whole[s] * percent + 99) / 100;
+  return rates;
+}
+
+static SambaStatus place(SambaSection *section, const SambaMachine *machine) {
   SambaArena arena = {0};
-  SambaStatus status = run(section, machine, sambaSectionRates(section, machine, &arena));
+  SambaStatus status =
+      sambaSectionPlace(section, machine, sambaSectionRates(section, machine, &arena));
   sambaArenaDestroy(&arena);
   return status;
 }
 
-static SambaStatus place(SambaSection *section, const SambaMachine *machine) {
-  return runWithRates(section, machine, sambaSectionPlace);
-}
-
+/* What the links cannot carry at the section's pace they may carry at a slower one. */
 static SambaStatus route(SambaSection *section, const SambaMachine *machine) {
-  return runWithRates(section, machine, sambaSectionRoute);
+  SambaArena arena = {0};
+  SambaStatus first = NULL;
+
+  for (uint32_t i = 0; i < PACE_COUNT; ++i) {
+    SambaStatus status =
+        sambaSectionRoute(section, machine, ratesAt(section, machine, paces[i], &arena));
+    bool again = sambaStatusGetCode(status) == SAMBA_EXHAUSTED;
+    if (!again) {
+      sambaStatusFree(first);
+      first = status;
+      break;
+    }
+    if (first)
+      sambaStatusFree(status);
+    else
+      first = status;
+  }
+  sambaArenaDestroy(&arena);
+  return first;
 }
 
 static SambaStatus verifySection(SambaSection *section, const SambaMachine *machine) {
   SAMBA_RETURN_IF_ERROR(sambaSectionCheck(section));
   SAMBA_RETURN_IF_ERROR(sambaSectionCheckStatic(section, machine));
   SambaArena arena = {0};
-  SambaStatus status =
-      sambaSectionCheckRoutes(section, machine, sambaSectionRates(section, machine, &arena));
+  SambaStatus status = sambaSectionCheckRoutes(
+      section, machine, ratesAt(section, machine, paces[PACE_COUNT - 1], &arena));
   sambaArenaDestroy(&arena);
   return status;
 }
