@@ -44,9 +44,30 @@ static SambaWaiter describe(const void *engine, uint32_t waiter) {
 
 static const SambaWaitFor nothing = {SAMBA_NO_INDEX, ""};
 
+static SambaWaitFor waitForEnd(const SambaChip *chip, const SambaEndpoint *end, const char *what) {
+  const SambaUnit *taker = &chip->section->units[end->unit];
+  uint32_t port = taker->kind == SAMBA_UNIT_BUFFER ? end->port : 0;
+  return (SambaWaitFor){firstWaiter(chip, end->unit) + port, what};
+}
+
+/* A destination of the stream whose FIFO is full; NULL: there is none. */
+static const SambaEndpoint *fullEnd(const SambaChip *chip, uint32_t stream_index) {
+  const SambaStream *stream = &chip->section->streams[stream_index];
+  const SambaEndpoint *full = NULL;
+  for (uint32_t d = 0; d < stream->destination_count; ++d) {
+    const SambaFifo *fifo = &chip->network.fifos[chip->network.streams[stream_index].ends[d]];
+    if (sambaFifoIsFull(fifo))
+      full = &stream->destinations[d];
+  }
+  return full;
+}
+
 static SambaWaitFor waitsForSource(const SambaChip *chip, const SambaInputPort *input) {
   if (!input->fifo_count || sambaInputPortHeadAt(input, &chip->network) != SAMBA_NEVER)
     return nothing;
+  const SambaEndpoint *full = fullEnd(chip, input->streams[input->current]);
+  if (full)
+    return waitForEnd(chip, full, "for a token that is held up by");
   const SambaEndpoint *source = &chip->section->streams[input->streams[input->current]].source;
   const SambaUnit *sender = &chip->section->units[source->unit];
   uint32_t port = sender->kind == SAMBA_UNIT_BUFFER ? sender->input_count + source->port : 0;
@@ -54,22 +75,13 @@ static SambaWaitFor waitsForSource(const SambaChip *chip, const SambaInputPort *
                         input->taken ? "for the rest of a token from" : "for a token from"};
 }
 
-/* The destination whose FIFO is full. */
 static SambaWaitFor waitsForTaker(const SambaChip *chip, const SambaOutputPort *output) {
   if (!output->in_flight || !output->stream_count)
     return nothing;
-  uint32_t stream_index = output->streams[output->current];
-  const SambaStream *stream = &chip->section->streams[stream_index];
-  uint32_t full = 0;
-  for (uint32_t d = 0; d < stream->destination_count; ++d) {
-    const SambaFifo *fifo = &chip->network.fifos[chip->network.streams[stream_index].ends[d]];
-    if (sambaFifoIsFull(fifo))
-      full = d;
-  }
-  const SambaEndpoint *end = &stream->destinations[full];
-  const SambaUnit *taker = &chip->section->units[end->unit];
-  uint32_t port = taker->kind == SAMBA_UNIT_BUFFER ? end->port : 0;
-  return (SambaWaitFor){firstWaiter(chip, end->unit) + port, "for room on the stream to"};
+  uint32_t stream = output->streams[output->current];
+  const SambaEndpoint *full = fullEnd(chip, stream);
+  return waitForEnd(chip, full ? full : chip->section->streams[stream].destinations,
+                    "for room on the stream to");
 }
 
 static SambaWaitFor pcuWaitsFor(const SambaChip *chip, const SambaPcu *pcu) {

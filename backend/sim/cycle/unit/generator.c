@@ -117,6 +117,8 @@ static void sendData(SambaMemoryUnit *unit, SambaMemorySide *side, SambaNetwork 
       if (output->last_sent <= now)
         sambaOutputPortStep(output, network, wake);
       sambaKeepEarlier(wake, now + 1);
+    } else {
+      unit->passed = sambaLater(unit->passed, unit->arrived); /* in the vector that is made up */
     }
   }
 

@@ -157,6 +157,11 @@ SambaDoes sambaPcuStepLanes(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake
     uint64_t token = pcu->firing / input->period;
     complete &= sambaPcuHas(input, network, token, elementsUsed(pcu, input, &step), wake);
   }
+  for (uint32_t p = 0; p < pcu->unit->input_count && !complete; ++p) {
+    SambaPcuInput *input = &pcu->inputs[p];
+    sambaPcuTakeAhead(input, network, pcu->firing / input->period, elementsUsed(pcu, input, &step),
+                      wake);
+  }
   if (!complete)
     return SAMBA_AWAITS_INPUT;
 

@@ -12,31 +12,34 @@ uint64_t sambaPcuTaken(const SambaPcuInput *input, uint64_t token) {
   return input->vectors.tokens > token ? input->vectors.vectors : input->vectors.taken;
 }
 
-bool sambaPcuHas(SambaPcuInput *input, SambaNetwork *network, uint64_t token, uint64_t elements,
-                 uint64_t *wake) {
+bool sambaPcuHas(const SambaPcuInput *input, const SambaNetwork *network, uint64_t token,
+                 uint64_t elements, uint64_t *wake) {
   uint64_t touched = sambaInputPortVectorsOf(&input->vectors, elements);
   uint64_t used_up = sambaInputPortWholeVectorsOf(&input->vectors, elements);
   uint64_t taken = sambaPcuTaken(input, token);
+  uint64_t now = network->clock->now;
   if (touched <= taken)
     return true;
 
+  uint64_t at = sambaInputPortHeadAt(&input->vectors, network);
+  if (at <= now && used_up > taken + 1)
+    return false;
+  if (at <= now && touched > taken + 1)
+    at = sambaInputPortSecondAt(&input->vectors, network);
+  if (at > now)
+    sambaKeepEarlier(wake, at);
+  return at <= now;
+}
+
+void sambaPcuTakeAhead(SambaPcuInput *input, SambaNetwork *network, uint64_t token,
+                       uint64_t elements, uint64_t *wake) {
+  uint64_t touched = sambaInputPortVectorsOf(&input->vectors, elements);
   uint64_t now = network->clock->now;
-  uint64_t head_at = sambaInputPortHeadAt(&input->vectors, network);
-  if (head_at > now) {
-    sambaKeepEarlier(wake, head_at);
-    return false;
-  }
-  if (used_up > taken + 1) {
-    sambaInputPortTake(&input->vectors, network);
-    sambaKeepEarlier(wake, now + 1);
-    return false;
-  }
-  if (touched <= taken + 1)
-    return true;
-  uint64_t second_at = sambaInputPortSecondAt(&input->vectors, network);
-  if (second_at > now)
-    sambaKeepEarlier(wake, second_at);
-  return second_at <= now;
+  if (touched <= sambaPcuTaken(input, token) + 1 ||
+      sambaInputPortHeadAt(&input->vectors, network) > now)
+    return;
+  sambaInputPortTake(&input->vectors, network);
+  sambaKeepEarlier(wake, now + 1);
 }
 
 void sambaPcuUse(SambaPcuInput *input, SambaNetwork *network, uint64_t token, uint64_t elements) {

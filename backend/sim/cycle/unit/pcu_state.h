@@ -48,11 +48,14 @@ bool sambaPcuIsDone(const SambaPcu *pcu);
 
 /* Vectors that are taken of token number `token` of an input. */
 uint64_t sambaPcuTaken(const SambaPcuInput *input, uint64_t token);
-/* Are the first `elements` elements of a token at hand? All but the last two
- * vectors must be taken before; when more are missing, one is taken now. Otherwise *wake says when
- * to look again. */
-bool sambaPcuHas(SambaPcuInput *input, SambaNetwork *network, uint64_t token, uint64_t elements,
-                 uint64_t *wake);
+/* Are the first `elements` elements of a token at hand: in the unit, or in the two vectors at the
+ * head of the FIFO? Otherwise *wake says when to look again. */
+bool sambaPcuHas(const SambaPcuInput *input, const SambaNetwork *network, uint64_t token,
+                 uint64_t elements, uint64_t *wake);
+/* A step that cannot happen yet takes a vector that is there, unless it is the last that the step
+ * needs. */
+void sambaPcuTakeAhead(SambaPcuInput *input, SambaNetwork *network, uint64_t token,
+                       uint64_t elements, uint64_t *wake);
 /* Takes the vectors that those elements fill. */
 void sambaPcuUse(SambaPcuInput *input, SambaNetwork *network, uint64_t token, uint64_t elements);
 

@@ -17,9 +17,12 @@ static bool sumsGoOn(const SambaPcu *pcu) {
   return (pcu->firing + 1) % pcu->program.outer_reduced != 0;
 }
 
-/* Inputs that join the sums when they leave: is what the next vector of sums needs at hand? */
-static bool joins(SambaPcu *pcu, const SambaPcuOutput *output, SambaNetwork *network, bool use,
-                  uint64_t *wake) {
+/* Inputs that join the sums when they leave, and what the next vector of sums needs of them: is it
+ * at hand? Or it is used, or what comes before its last vector is taken. */
+typedef enum { ARE_THERE, ARE_USED, ARE_TAKEN_AHEAD } Joining;
+
+static bool joins(SambaPcu *pcu, const SambaPcuOutput *output, SambaNetwork *network,
+                  Joining joining, uint64_t *wake) {
   uint64_t vectors = output->vectors.vectors;
   uint64_t sums = output->drained / vectors; /* whole tokens before */
   uint64_t place = output->drained % vectors + 1;
@@ -33,8 +36,10 @@ static bool joins(SambaPcu *pcu, const SambaPcuOutput *output, SambaNetwork *net
     uint64_t elements = input->vectors.token_elements;
     if (input->port->token_elements >= output->port->token_elements)
       elements = scale(elements, place, vectors);
-    if (use)
+    if (joining == ARE_USED)
       sambaPcuUse(input, network, token, elements);
+    else if (joining == ARE_TAKEN_AHEAD)
+      sambaPcuTakeAhead(input, network, token, elements, wake);
     else
       complete &= sambaPcuHas(input, network, token, elements, wake);
   }
@@ -54,11 +59,13 @@ static bool drain(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
     if (pcu->after_free_at > now)
       sambaKeepEarlier(wake, pcu->after_free_at);
     bool free = pcu->after_free_at <= now && sambaOutputPortHasStage(&output->vectors);
-    if (!free || !joins(pcu, output, network, false, wake)) {
+    bool complete = free && joins(pcu, output, network, ARE_THERE, wake);
+    if (free)
+      joins(pcu, output, network, complete ? ARE_USED : ARE_TAKEN_AHEAD, wake);
+    if (!complete) {
       waits = true;
       continue;
     }
-    joins(pcu, output, network, true, wake);
     sambaOutputPortEnter(&output->vectors, now + program->latency);
     ++output->drained;
     --output->waiting;
@@ -99,8 +106,8 @@ static uint64_t elementsNeeded(const SambaPcu *pcu, const SambaPcuInput *input) 
   return scale(input->vectors.token_elements, k, program->depth);
 }
 
-/* What the sums start at comes in beside the operands, a vector per cycle; it is all there when the
- * pass ends. */
+/* What the sums start at comes in beside the operands, a vector per step, also while these are
+ * missing; it is all there when the pass ends. */
 static bool startIsThere(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
   const SambaPcuProgram *program = &pcu->program;
   if (program->start == SAMBA_NO_INDEX)
@@ -110,12 +117,18 @@ static bool startIsThere(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
   uint64_t now = network->clock->now;
   uint64_t needed = input->vectors.vectors;
 
-  if (sambaPcuTaken(input, token) < needed && sambaInputPortHeadAt(&input->vectors, network) <= now)
+  bool last = pcu->pass_step + 1 == program->pass_steps;
+  uint64_t due = last ? needed : sambaEarlier(pcu->pass_step + 1, needed);
+
+  if (sambaPcuTaken(input, token) < due && sambaInputPortHeadAt(&input->vectors, network) <= now)
     sambaInputPortTake(&input->vectors, network);
-  if (pcu->pass_step + 1 < program->pass_steps || sambaPcuTaken(input, token) >= needed)
-    return true;
-  sambaKeepEarlier(wake, sambaLater(now + 1, sambaInputPortHeadAt(&input->vectors, network)));
-  return false;
+  if (sambaPcuTaken(input, token) < due) {
+    uint64_t head_at = sambaInputPortHeadAt(&input->vectors, network);
+    if (head_at != SAMBA_NEVER)
+      sambaKeepEarlier(wake, sambaLater(now + 1, head_at));
+    return !last;
+  }
+  return true;
 }
 
 /* A k step of the array. */
@@ -153,10 +166,10 @@ static SambaDoes body(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
   if (pcu->firing == pcu->firings)
     return sambaPcuIsDone(pcu) ? SAMBA_DOES_NOTHING : SAMBA_AWAITS_OUTPUT;
   bool alone = !network->machine->systolic_shadow;
-  if (pcu->step_free_at > now || (alone && !shadowIsEmpty(pcu))) {
-    sambaKeepEarlier(wake, sambaLater(now + 1, pcu->step_free_at));
+  if (pcu->step_free_at > now)
+    sambaKeepEarlier(wake, pcu->step_free_at);
+  if (pcu->step_free_at > now || (alone && !shadowIsEmpty(pcu)))
     return SAMBA_AWAITS_OUTPUT;
-  }
 
   bool complete = true;
   for (int o = 0; o < 2; ++o) {
@@ -164,7 +177,13 @@ static SambaDoes body(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
     complete &=
         sambaPcuHas(input, network, pcu->firing / input->period, elementsNeeded(pcu, input), wake);
   }
-  if (!complete || !startIsThere(pcu, network, wake))
+  complete &= startIsThere(pcu, network, wake);
+  for (int o = 0; o < 2 && !complete; ++o) {
+    SambaPcuInput *input = &pcu->inputs[program->operands[o]];
+    sambaPcuTakeAhead(input, network, pcu->firing / input->period, elementsNeeded(pcu, input),
+                      wake);
+  }
+  if (!complete)
     return SAMBA_AWAITS_INPUT;
   for (int o = 0; o < 2; ++o) {
     SambaPcuInput *input = &pcu->inputs[program->operands[o]];
