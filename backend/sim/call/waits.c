@@ -61,13 +61,13 @@ SambaStatus sambaWaitsDeadlock(const SambaWaitGraph *graph) {
   else if (stops)
     why = "cannot go on";
 
-  char text[256];
+  char text[256], at[48] = "";
   describe(graph, waiter, text, sizeof text);
+  if (!graph->untimed)
+    snprintf(at, sizeof at, " at cycle %llu", (unsigned long long)graph->now);
   SambaStatus status = sambaStatusMake(
-      SAMBA_FAULT,
-      "%s: section '%s' stopped at cycle %llu with %u units or buffer ports unfinished; %s %s",
-      starved ? "starved" : "deadlock", graph->section->name, (unsigned long long)graph->now,
-      graph->unfinished, text, why);
+      SAMBA_FAULT, "%s: section '%s' stopped%s with %u units or buffer ports unfinished; %s %s",
+      starved ? "starved" : "deadlock", graph->section->name, at, graph->unfinished, text, why);
   return noteWaits(graph, status, starved || stops ? waiter : wait.waiter);
 }
 

@@ -21,6 +21,7 @@ typedef struct SambaWaitFor {
 typedef struct SambaWaitGraph {
   const SambaSection *section;
   uint64_t now;
+  bool untimed; /* there are no cycles: `now` means nothing */
   uint32_t unfinished, waiter_count;
   const void *engine; /* of the functions */
   SambaWaiter (*describe)(const void *engine, uint32_t waiter);
