@@ -9,6 +9,7 @@
 #include "backend/pef/image/image.h"
 #include "backend/section/check/order_check.h"
 #include "backend/sim/cycle/cycle.h"
+#include "backend/sim/progress/progress.h"
 #include "support/number/dtype.h"
 
 #include <stdlib.h>
@@ -528,18 +529,25 @@ static uint64_t defaultMaximum(const SambaPefSection *section) {
   return __builtin_mul_overflow(section->estimated_cycles, 100, &bound) ? 0 : bound;
 }
 
-/* Without timing: whether the FIFOs of the chip hold enough for the section to end at all. That
- * depends on shapes alone, so every image is looked at once. */
-static SambaStatus checkEnd(SambaSimulator *simulator, uint32_t image, const SambaSection *section,
-                            const SambaBinding *bindings) {
+static uint64_t mostCycles(const SambaSimulator *simulator, const SambaPefSection *record) {
+  uint64_t given = simulator->options.timing.max_cycles;
+  return given ? given : defaultMaximum(record);
+}
+
+/* Whether the section ends on the chip at all. That depends on shapes alone, so every image is
+ * looked at once. Returns the fault, without cycles, when it does not. */
+static SambaStatus checkEnd(SambaSimulator *simulator, const SambaPefSection *record,
+                            const SambaSection *section) {
+  uint32_t image = record->image;
   if (simulator->ends[image])
     return NULL;
-  SambaTimingOptions options = {.stop = simulator->options.timing.stop, .instant_memory = true};
-  SambaTimingResult result = {0};
-  SambaStatus status =
-      sambaTimingExecute(&simulator->machine, section, bindings, NULL, &options, &result);
-  sambaTimingResultFree(&result);
-  simulator->ends[image] = !status;
+  uint64_t most = simulator->options.no_timing ? 0 : mostCycles(simulator, record);
+  SambaProgress *progress =
+      sambaProgressRun(&simulator->machine, section, most, simulator->options.timing.stop);
+  bool stopped = sambaProgressWasStopped(progress);
+  SambaStatus status = stopped ? NULL : sambaProgressExplain(progress, NULL);
+  simulator->ends[image] = !status && !stopped;
+  sambaProgressFree(progress);
   return status;
 }
 
@@ -548,8 +556,8 @@ static SambaStatus timeCall(SambaSimulator *simulator, const SambaPefSection *re
                             const SambaIndexTraces *traces, const SambaTimingResult **out_result) {
   SambaTimingOptions options = simulator->options.timing;
   uint32_t image = record->image;
-  if (!options.max_cycles)
-    options.max_cycles = defaultMaximum(record);
+  options.max_cycles = mostCycles(simulator, record);
+  options.known_to_end = simulator->ends[image];
 
   /* Addresses that depend on data are timed anew. */
   bool repeatable = !simulator->options.no_memo && (!traces || traces->size == 0);
@@ -593,11 +601,15 @@ SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, cons
                                           : bindData(simulator, call, section, bindings);
   if (!status)
     report.launch = launch(simulator, image);
-  if (!status && simulator->options.no_timing)
-    status = checkEnd(simulator, image, section, bindings);
-  if (!status && !simulator->options.no_values)
+  bool steps = simulator->options.cycle_engine && !simulator->options.no_timing;
+  SambaStatus stuck = status || steps ? NULL : checkEnd(simulator, record, section);
+  if (stuck && simulator->options.no_timing)
+    status = stuck;
+  else if (!status && !stuck && !simulator->options.no_values)
     status = sambaValuesExecute(simulator->values, section, bindings, argument_block,
                                 argument_count, simulator->options.no_timing ? NULL : &traces);
+  if (stuck && stuck != status)
+    sambaStatusFree(stuck); /* timing says it with the cycle */
   if (!status && !simulator->options.no_timing) {
     const SambaTimingResult *result;
     status = timeCall(simulator, record, section, bindings, &traces, &result);

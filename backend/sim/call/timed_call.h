@@ -9,9 +9,9 @@
 typedef struct SambaTimingOptions {
   uint64_t max_cycles;               /* 0: no bound; beyond: the fault `too many cycles` */
   const volatile sig_atomic_t *stop; /* non-zero: the fault `interrupted`; NULL: nothing stops it */
-  bool no_skip;        /* nothing is known before its cycle is reached: the cycle engine
-                          steps links too */
-  bool instant_memory; /* DRAM answers at once: only whether the section ends matters */
+  bool no_skip;      /* nothing is known before its cycle is reached: the cycle engine
+                        steps links too */
+  bool known_to_end; /* the section runs to its end on the chip: that need not be found out */
   /* Optional trace of firings, by the fast engine: called in no particular order. */
   void (*on_firing)(void *user, uint32_t unit, uint64_t start_cycle, uint64_t end_cycle);
   void *user;

@@ -65,8 +65,12 @@ static const SambaEndpoint *fullEnd(const SambaChip *chip, uint32_t stream_index
 static SambaWaitFor waitsForSource(const SambaChip *chip, const SambaInputPort *input) {
   if (!input->fifo_count || sambaInputPortHeadAt(input, &chip->network) != SAMBA_NEVER)
     return nothing;
-  const SambaEndpoint *full = fullEnd(chip, input->streams[input->current]);
-  if (full)
+  uint32_t stream = input->streams[input->current];
+  const SambaEndpoint *full = fullEnd(chip, stream);
+  const SambaStreamRoots *roots = &chip->network.streams[stream];
+  bool source_waits = sambaFifoIsFull(&chip->network.fifos[roots->roots[0].fifo]) &&
+                      !chip->done[chip->section->streams[stream].source.unit];
+  if (full && !source_waits)
     return waitForEnd(chip, full, "for a token that is held up by");
   const SambaEndpoint *source = &chip->section->streams[input->streams[input->current]].source;
   const SambaUnit *sender = &chip->section->units[source->unit];

@@ -7,7 +7,8 @@
 
 static const SambaWaitFor nothing = {SAMBA_NO_INDEX, ""};
 
-/* What keeps the next vector from an input: its source, or a destination of the same stream. */
+/* What keeps the next vector from an input: its source, or, when that has sent it and does not wait
+ * for room itself, a destination of the same stream. */
 static SambaWaitFor waitsForInput(const SambaProgress *progress, const SambaProgressInput *input) {
   const SambaFlows *flows = &progress->flows;
   const SambaPortTurn *turn = &input->turn;
@@ -15,12 +16,14 @@ static SambaWaitFor waitsForInput(const SambaProgress *progress, const SambaProg
     return nothing;
   uint32_t end = input->ends[turn->current];
   uint32_t node = sambaFlowHeldUpAt(flows, end);
-  if (node != SAMBA_NO_INDEX)
+  const SambaFlow *flow = &flows->flows[flows->ends[end].stream];
+  bool source_waits = flow->sent == sambaFlowLimit(flows, flows->ends[end].stream) &&
+                      !sambaProgressActorIsDone(progress, flow->source);
+  if (node != SAMBA_NO_INDEX && !source_waits)
     return (SambaWaitFor){flows->ends[sambaFlowSlowest(flows, node)].actor,
                           "for a token that is held up by"};
-  return (SambaWaitFor){flows->flows[flows->ends[end].stream].source,
-                        turn->passed % turn->vectors ? "for the rest of a token from"
-                                                     : "for a token from"};
+  return (SambaWaitFor){flow->source, turn->passed % turn->vectors ? "for the rest of a token from"
+                                                                   : "for a token from"};
 }
 
 /* Who holds up the stream that an output's next vector takes. */

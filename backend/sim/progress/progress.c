@@ -117,19 +117,6 @@ static void advance(SambaProgress *progress, uint32_t actor) {
     sambaProgressGeneratorAdvance(&state->generator, &progress->flows);
 }
 
-bool sambaProgressActorIsDone(const SambaProgress *progress, uint32_t actor) {
-  uint32_t index = progress->actor_units[actor];
-  const SambaUnit *unit = &progress->section->units[index];
-  const SambaProgressUnit *state = &progress->units[index];
-  if (sambaProgressIsArray(unit))
-    return sambaArrayIsDone(&state->array);
-  if (unit->kind == SAMBA_UNIT_COMPUTE)
-    return sambaLanesAreDone(&state->lanes);
-  if (unit->kind == SAMBA_UNIT_BUFFER)
-    return sambaSlotsPortIsDone(&state->slots, actor - state->actor_first);
-  return sambaProgressGeneratorIsDone(&state->generator);
-}
-
 static SambaProgress *runSection(const SambaMachine *machine, const SambaSection *section,
                                  const volatile sig_atomic_t *stop) {
   SambaProgress *progress = sambaAllocateZeroed(1, sizeof *progress);

@@ -6,7 +6,6 @@
 #include "backend/sim/progress/array.h"
 #include "backend/sim/progress/generator.h"
 #include "backend/sim/progress/lanes.h"
-#include "backend/sim/progress/progress.h"
 #include "backend/sim/progress/slots.h"
 
 typedef struct SambaProgressUnit {
@@ -22,7 +21,7 @@ typedef struct SambaProgressUnit {
   };
 } SambaProgressUnit;
 
-struct SambaProgress {
+typedef struct SambaProgress {
   SambaArena arena;
   const SambaMachine *machine;
   const SambaSection *section;
@@ -32,7 +31,7 @@ struct SambaProgress {
   uint32_t actor_count;
   uint32_t *actor_units; /* unit of each actor */
   bool stopped, ends;
-};
+} SambaProgress;
 
 static inline uint32_t sambaProgressActorsOf(const SambaUnit *unit) {
   return unit->kind == SAMBA_UNIT_BUFFER ? unit->input_count + unit->output_count : 1;

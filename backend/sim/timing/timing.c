@@ -1,9 +1,11 @@
 /* The timing engine's entry; see timing.h. */
 #include "backend/sim/timing/timing.h"
 
+#include "backend/sim/progress/progress.h"
 #include "backend/sim/timing/build/build_engine.h"
 #include "backend/sim/timing/build/links.h"
 #include "backend/sim/timing/engine/event_loop.h"
+#include "backend/sim/timing/engine/faults.h"
 
 #include <stdlib.h>
 
@@ -45,6 +47,31 @@ static void collectActivity(const SambaEngine *engine, SambaTimingResult *result
   free(best);
 }
 
+/* What the section is known to do is a bound for what this engine, which sees whole tokens, takes
+ * it to do. */
+static void limitFirings(SambaEngine *engine, const SambaProgress *progress) {
+  const SambaSection *section = engine->section;
+  for (uint32_t a = 0; a < engine->actor_count; ++a) {
+    SambaActor *actor = &engine->actors[a];
+    uint32_t port = a - engine->unit_actors[actor->unit];
+    actor->limit = sambaTimeMin(actor->firings, sambaProgressFirings(progress, actor->unit, port));
+    if (sambaUnitIsAddressGenerator(&section->units[actor->unit]))
+      actor->limit = actor->firings;
+  }
+}
+
+/* Times a section; `progress` is NULL when it is known to end. */
+static SambaStatus run(SambaEngine *engine, const SambaProgress *progress) {
+  bool stopped = progress && sambaProgressWasStopped(progress);
+  engine->ends = !stopped && (!progress || sambaProgressEnds(progress));
+  if (!engine->ends && !stopped)
+    limitFirings(engine, progress);
+  SAMBA_RETURN_IF_ERROR(sambaEngineRun(engine));
+  if (!engine->ends && !stopped)
+    return sambaProgressExplain(progress, &engine->now);
+  return engine->unfinished ? sambaEngineDeadlock(engine) : NULL;
+}
+
 SambaStatus sambaTimingExecute(const SambaMachine *machine, const SambaSection *section,
                                const SambaBinding *bindings, const SambaIndexTraces *index_traces,
                                const SambaTimingOptions *options, SambaTimingResult *out_result) {
@@ -52,7 +79,6 @@ SambaStatus sambaTimingExecute(const SambaMachine *machine, const SambaSection *
   if (options) {
     engine.max_cycles = options->max_cycles;
     engine.stop = options->stop;
-    engine.instant_memory = options->instant_memory;
     engine.on_firing = options->on_firing;
     engine.user = options->user;
   }
@@ -60,7 +86,11 @@ SambaStatus sambaTimingExecute(const SambaMachine *machine, const SambaSection *
   SambaStatus status = sambaEngineBuild(&engine, index_traces);
 
   if (!status) {
-    status = sambaEngineRun(&engine);
+    SambaProgress *progress = NULL;
+    if (!options || !options->known_to_end)
+      progress = sambaProgressRun(machine, section, engine.max_cycles, engine.stop);
+    status = run(&engine, progress);
+    sambaProgressFree(progress);
     out_result->cycles = status ? engine.now : engine.finish;
     out_result->dram_read_bytes = engine.dram.read_bytes;
     out_result->dram_write_bytes = engine.dram.write_bytes;

@@ -1,6 +1,8 @@
 """One-line changes of listings, by kind: what can be changed on a line, and to what; and the class
 of a change that nothing shows."""
+import random
 import re
+import sys
 
 from listing import read
 
@@ -369,6 +371,12 @@ _TABLE = {
 }
 KINDS = tuple(_TABLE)
 
+# How much waits where: of no use to who looks at values.
+_TABLE["depths"] = (
+    _where(lambda line, word, unit, port: word in ("buffer", "input", "output")),
+    _one_of(_in_field("slot_count", 1), _in_field("block", 1, 1), _flag("loop_carried")),
+)
+
 
 def places(kind, lines):
     """Lines that a change of a kind can be on."""
@@ -379,6 +387,32 @@ def draw(kind, lines, line, generator):
     """A change of that kind on a line, or None."""
     new = _TABLE[kind][1](lines[line], generator)
     return None if new is None else Change(kind, line, lines[line], new)
+
+
+def drawn(kinds, count, seed, chosen):
+    """(subject, change), `count` of them: kinds in turn, then a subject with lines of that kind,
+    then a line."""
+    generator = random.Random(seed)
+    having = {
+        (subject.name, kind): places(kind, subject.lines) for subject in chosen for kind in kinds
+    }
+    seen, number = set(), 0
+    for attempt in range(100 * count):
+        if number == count:
+            return
+        kind = kinds[number % len(kinds)]
+        subjects = [subject for subject in chosen if having[subject.name, kind]]
+        if not subjects:
+            sys.exit(f"error: no listing has anything of the kind '{kind}'")
+        subject = generator.choice(subjects)
+        line = generator.choice(having[subject.name, kind])
+        change = draw(kind, subject.lines, line, generator)
+        key = change and (subject.name, change.line, change.new)
+        if change is None or change.new == change.old or key in seen:
+            continue
+        seen.add(key)
+        number += 1
+        yield subject, change
 
 
 # ---- What a change changed ----

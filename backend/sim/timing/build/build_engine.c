@@ -100,7 +100,8 @@ static void addOutput(SambaEngine *engine, SambaActor *actor, uint32_t port_inde
 static SambaActor *addActor(SambaEngine *engine, uint32_t unit, SambaActorKind kind,
                             uint64_t firings, uint32_t inputs, uint32_t outputs) {
   SambaActor *actor = &engine->actors[engine->actor_count++];
-  *actor = (SambaActor){.kind = kind, .unit = unit, .firings = firings, .wake = SAMBA_TIME_UNKNOWN};
+  *actor = (SambaActor){
+      .kind = kind, .unit = unit, .firings = firings, .limit = firings, .wake = SAMBA_TIME_UNKNOWN};
   actor->inputs = SAMBA_ARENA_ARRAY(&engine->arena, SambaActorInput, inputs);
   actor->outputs = SAMBA_ARENA_ARRAY(&engine->arena, SambaActorOutput, outputs);
   engine->unfinished += firings > 0;
@@ -243,7 +244,7 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
   sambaEventsInit(&engine->events);
   sambaDramInit(&engine->dram, &engine->arena, engine->machine, sambaAddressGeneratorCompletion,
                 engine);
-  if (memory && engine->dram.channel_count == 1 && !engine->instant_memory) /* the host's */
+  if (memory && engine->dram.channel_count == 1) /* the host's */
     return sambaStatusMake(
         SAMBA_INVALID,
         "section '%s' loads or stores, but machine '%s' has neither HBM nor DDR channels",
@@ -277,8 +278,7 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
   }
   makeGenerators(engine);
   sambaLinksBuild(engine);
-  if (!engine->instant_memory)
-    sambaLoopsBuild(engine);
+  sambaLoopsBuild(engine);
   uint32_t slots = 1;
   while (slots < engine->actor_count)
     slots *= 2;

@@ -116,7 +116,7 @@ void sambaLinksBuild(SambaEngine *engine) {
   for (uint32_t s = 0; s < section->stream_count; ++s) {
     const SambaStream *stream = &section->streams[s];
     setRoutes(engine, stream, &engine->streams[s]);
-    bool books = stream->kind != SAMBA_STREAM_CONTROL && !engine->instant_memory;
+    bool books = stream->kind != SAMBA_STREAM_CONTROL;
     for (uint32_t h = 0; books && h < stream->hop_count; ++h) {
       const SambaHop *hop = &stream->hops[h];
       sambaArrayAppend(&uses, laneUse(s, stream->kind, hop, false));

@@ -245,7 +245,7 @@ static bool nextRun(SambaEngine *engine, uint32_t actor_index) {
   if (!hasPlaces(engine, actor_index, 1))
     return false;
 
-  if (engine->instant_memory || !sambaBurstWalkNext(&memory->walk, &memory->run))
+  if (!sambaBurstWalkNext(&memory->walk, &memory->run))
     memory->run = (SambaBurstRun){.elements = memory->token_elements, .ends_token = true};
   uint64_t burst_bytes = (uint64_t)engine->machine->dram_burst_bytes;
   memory->walked += memory->run.elements;

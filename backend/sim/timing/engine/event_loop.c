@@ -6,6 +6,7 @@
 #include "backend/sim/timing/engine/faults.h"
 #include "backend/sim/timing/engine/firing.h"
 #include "backend/sim/timing/engine/outstanding_bursts.h"
+#include "backend/sim/timing/engine/tokens.h"
 
 static void process(SambaEngine *engine, uint32_t actor_index) {
   if (engine->actors[actor_index].memory)
@@ -41,17 +42,11 @@ static void channelEvent(SambaEngine *engine, uint32_t index) {
     sambaEventsPush(&engine->events, next, sambaTarget(SAMBA_TARGET_CHANNEL, index));
 }
 
-SambaStatus sambaEngineRun(SambaEngine *engine) {
-  uint64_t limit = SAMBA_TIME_LIMIT;
-  if (engine->max_cycles)
-    limit = sambaTimeMin(engine->max_cycles, limit);
-  for (uint32_t a = 0; a < engine->actor_count; ++a)
-    if (engine->actors[a].firings)
-      sambaEngineQueue(engine, a);
-  drainQueue(engine);
+static SambaStatus runEvents(SambaEngine *engine, uint64_t limit) {
   uint32_t target;
   uint64_t time;
 
+  drainQueue(engine);
   while (sambaEventsPop(&engine->events, &time, &target)) {
     if (time > limit)
       return sambaEngineTooManyCycles(engine, limit);
@@ -73,9 +68,40 @@ SambaStatus sambaEngineRun(SambaEngine *engine) {
     }
     drainQueue(engine);
   }
+  return NULL;
+}
 
+static bool openLateTokens(SambaEngine *engine) {
+  bool opened = false;
+  for (uint32_t a = 0; a < engine->actor_count && engine->unfinished; ++a)
+    opened |= sambaFiringOpenLate(engine, a);
+  return opened;
+}
+
+/* The section ends on the chip, where vectors move one by one. What holds it up here is the
+ * rounding to whole tokens, so streams get room for one more. */
+static bool widenStreams(SambaEngine *engine) {
+  enum { mostTimes = 1 << 16 };
+  if (!engine->ends || !engine->unfinished || engine->widened++ == mostTimes)
+    return false;
+  for (uint32_t s = 0; s < engine->section->stream_count; ++s)
+    sambaStreamWiden(engine, s);
+  return true;
+}
+
+SambaStatus sambaEngineRun(SambaEngine *engine) {
+  uint64_t limit = SAMBA_TIME_LIMIT;
+  if (engine->max_cycles)
+    limit = sambaTimeMin(engine->max_cycles, limit);
+  for (uint32_t a = 0; a < engine->actor_count; ++a)
+    if (engine->actors[a].firings)
+      sambaEngineQueue(engine, a);
+
+  do
+    SAMBA_RETURN_IF_ERROR(runEvents(engine, limit));
+  while (openLateTokens(engine) || widenStreams(engine));
   if (engine->unfinished)
-    return sambaEngineDeadlock(engine);
+    return NULL;
   engine->finish = sambaTimeMax(engine->finish, sambaDramLastWrite(&engine->dram));
   return engine->finish > limit ? sambaEngineTooManyCycles(engine, limit) : NULL;
 }

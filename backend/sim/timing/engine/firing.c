@@ -171,6 +171,22 @@ static uint64_t lastMade(const SambaActor *actor, const SambaActorOutput *output
   return (uint64_t)((int64_t)(end + actor->latency) + output->last_shift);
 }
 
+/* Lets the token leave whose first vector is made some time after the firing began. */
+static void openToken(SambaEngine *engine, SambaActor *actor, SambaActorOutput *output) {
+  SambaStreamState *stream = &engine->streams[output->open_stream];
+  output->token = SAMBA_TOKEN_OPEN;
+  uint64_t booked = actor->end_minimum > actor->start ? actor->end_minimum - actor->start : 0;
+  uint64_t expected = sambaTimeMax(actor->duration, booked);
+  uint64_t first = actor->start +
+                   sambaTimeScale(expected, output->first_numerator, output->first_denominator) +
+                   actor->latency;
+  uint64_t last =
+      sambaTimeMax(lastMade(actor, output, actor->start + expected), first + stream->cycles);
+  sambaStreamPush(engine, output->open_stream, first, last);
+  if (stream->needs_acceptance)
+    ++actor->pending;
+}
+
 /* Begins the token that the firing makes. A token whose first vector comes late is pushed when the
  * firing's end is known, if it is sure to be accepted. */
 static void beginToken(SambaEngine *engine, SambaActor *actor, SambaActorOutput *output) {
@@ -179,22 +195,21 @@ static void beginToken(SambaEngine *engine, SambaActor *actor, SambaActorOutput 
   actor->end_minimum = sambaTimeMax(actor->end_minimum, sambaStreamBookLanes(engine, index));
 
   bool late = output->first_numerator * 2 > output->first_denominator;
-  if (late && sambaStreamRoom(engine, index) >= (int64_t)stream->vectors) {
+  if (late && sambaStreamRoom(engine, index) >= (int64_t)stream->vectors)
     output->token = SAMBA_TOKEN_DEFERRED;
-    return;
-  }
+  else
+    openToken(engine, actor, output);
+}
 
-  output->token = SAMBA_TOKEN_OPEN;
-  uint64_t booked = actor->end_minimum > engine->now ? actor->end_minimum - engine->now : 0;
-  uint64_t expected = sambaTimeMax(actor->duration, booked);
-  uint64_t first = engine->now +
-                   sambaTimeScale(expected, output->first_numerator, output->first_denominator) +
-                   actor->latency;
-  uint64_t last =
-      sambaTimeMax(lastMade(actor, output, engine->now + expected), first + stream->cycles);
-  sambaStreamPush(engine, index, first, last);
-  if (stream->needs_acceptance)
-    ++actor->pending;
+bool sambaFiringOpenLate(SambaEngine *engine, uint32_t actor_index) {
+  SambaActor *actor = &engine->actors[actor_index];
+  bool opened = false;
+  for (uint32_t o = 0; o < actor->output_count && actor->running && actor->pending; ++o)
+    if (actor->outputs[o].token == SAMBA_TOKEN_DEFERRED) {
+      openToken(engine, actor, &actor->outputs[o]);
+      opened = true;
+    }
+  return opened;
 }
 
 /* A unit in a loop of streams ends no earlier than the loop lets its vectors pass: at the loop's
@@ -345,6 +360,6 @@ void sambaFiringProcess(SambaEngine *engine, uint32_t actor_index) {
   const SambaActor *actor = &engine->actors[actor_index];
   if (!actor->running)
     tryToStart(engine, actor_index);
-  else if (!actor->resolved && !actor->pending)
+  else if (!actor->resolved && !actor->pending && actor->done < actor->limit)
     resolveFiring(engine, actor_index);
 }

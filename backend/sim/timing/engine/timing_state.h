@@ -148,6 +148,7 @@ typedef struct SambaActor {
   SambaActorKind kind;
   uint32_t unit;
   uint64_t firings, next, done; /* next: the firing to start; done: ended ones */
+  uint64_t limit;               /* firings that can end: fewer where the section deadlocks */
   bool running, resolved, queued;
   uint32_t pending;
   uint64_t start, duration, end_minimum;
@@ -226,7 +227,7 @@ typedef struct SambaEngine {
   const SambaSection *section;
   const SambaBinding *bindings;
   uint64_t max_cycles; /* 0: no bound */
-  bool instant_memory;
+  bool ends;           /* the section is known to run to its end on the chip */
   const volatile sig_atomic_t *stop;
   void (*on_firing)(void *user, uint32_t unit, uint64_t start_cycle, uint64_t end_cycle);
   void *user; /* of on_firing, which may be NULL */
@@ -249,6 +250,7 @@ typedef struct SambaEngine {
   uint32_t *queue;      /* actors to look at, a ring */
   uint32_t queue_mask, queue_head, queue_size;
   uint32_t unfinished;
+  uint32_t widened; /* times that streams got more room than they have */
   uint64_t flops, multiply_adds;
 } SambaEngine;
 

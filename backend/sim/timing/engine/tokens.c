@@ -63,6 +63,14 @@ static void acceptLastToken(SambaEngine *engine, uint32_t stream_index) {
   acceptToken(engine, stream, sambaTimeMax(last->accept_at, engine->now));
 }
 
+void sambaStreamWiden(SambaEngine *engine, uint32_t stream_index) {
+  SambaStreamState *stream = &engine->streams[stream_index];
+  for (uint32_t c = 0; c < stream->cursor_count; ++c)
+    engine->cursors[stream->cursor_first + c].capacity += stream->vectors;
+  acceptLastToken(engine, stream_index);
+  sambaEngineQueue(engine, stream->producer);
+}
+
 void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *input,
                     uint64_t duration) {
   SambaActor *actor = &engine->actors[actor_index];

@@ -24,4 +24,7 @@ void sambaStreamEndToken(SambaEngine *engine, uint32_t stream, uint64_t last);
  * ends. */
 uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream);
 
+/* Makes room for one more token on the way to each destination. */
+void sambaStreamWiden(SambaEngine *engine, uint32_t stream);
+
 #endif

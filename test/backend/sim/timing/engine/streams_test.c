@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <string.h>
 
 enum { PMU = 4, HOP = 2, WORDS = 1024, V = 64 }; /* tokens of 1024 f32: 64 vectors */
 
@@ -68,8 +69,7 @@ static void testReadsAndWritesShareArrays(void **state) {
 }
 
 /* new -> sums -> accumulator -> sums: n vectors are added to a slot, `passes` times. */
-static uint64_t accumulationCycles(const SambaMachine *machine, uint32_t vectors, uint32_t passes,
-                                   bool in_place) {
+static TestSection *makeAccumulation(uint32_t vectors, uint32_t passes, bool in_place) {
   const SambaDType type = SAMBA_DTYPE_F32;
   TestSection *section = testSectionCreate();
   uint32_t elements = 16 * vectors;
@@ -91,7 +91,12 @@ static uint64_t accumulationCycles(const SambaMachine *machine, uint32_t vectors
   testConnect(section, new, 0, adder, 0);
   testConnect(section, sums, 0, adder, 1);
   testConnect(section, adder, 0, sums, 0);
+  return section;
+}
 
+static uint64_t accumulationCycles(const SambaMachine *machine, uint32_t vectors, uint32_t passes,
+                                   bool in_place) {
+  TestSection *section = makeAccumulation(vectors, passes, in_place);
   uint64_t cycles = testCycles(machine, section);
   testSectionDestroy(section);
   return cycles;
@@ -99,15 +104,26 @@ static uint64_t accumulationCycles(const SambaMachine *machine, uint32_t vectors
 
 /* A pass of n vectors in place takes n cycles and the round trip, 14: a read (4), a hop (2), the
  * stages of a PCU (6), a hop (2). Passes do not overlap. A slot that is released as a whole is
- * written behind its read: n + n from n = 14 on. */
+ * written behind its read: n + n from n = 14 on. It must be on its way as a whole then, in four
+ * FIFOs and the pipelines of PMU and PCU, or nothing goes on. */
 static void testAccumulationInPlace(void **state) {
   (void)state;
   SambaMachine machine = testMachine("plasticine");
   uint64_t trip = (uint64_t)(machine.pmu_latency_cycles + 2 * machine.hop_cycles +
                              machine.simd_stages * machine.simd_stage_cycles);
   assert_int_equal(trip, 14);
+  uint64_t held = (uint64_t)(4 * machine.fifo_depth + machine.pmu_latency_cycles +
+                             machine.simd_stages * machine.simd_stage_cycles);
   for (uint32_t n = 1; n <= 1024; n = n < 16 ? n + 1 : 2 * n) {
     assert_int_equal(accumulationCycles(&machine, n, 21, true), 21 * (n + trip));
+    if (n > held) {
+      TestSection *section = makeAccumulation(n, 21, false);
+      char text[1024];
+      testFault(&machine, section, 0, text, sizeof text);
+      assert_non_null(strstr(text, "deadlock: section 'test' stopped at cycle "));
+      testSectionDestroy(section);
+      continue;
+    }
     uint64_t turns = accumulationCycles(&machine, n, 21, false);
     assert_int_equal(turns, 21 * (n < trip ? n + trip : 2 * n));
   }
