@@ -53,7 +53,8 @@ static AgShare shareOf(const SambaCodegen *codegen, const AgUse *use, uint32_t w
   AgShare best = {0, 1};
   for (uint32_t ways = 1; ways <= use->most_ways && ways <= wanted; ways *= 2) {
     uint32_t most = wanted / ways < use->most_ranges ? wanted / ways : use->most_ranges;
-    uint32_t ranges = sambaCutCopies(use->nest, use->mask, most, NULL);
+    uint32_t ranges = use->stores ? sambaCutResults(use->nest, most, NULL)
+                                  : sambaCutCopies(use->nest, use->mask, most, NULL);
     if (rateOf(codegen, use, (AgShare){ranges, ways}) > rateOf(codegen, use, best) &&
         isWithinFlows(codegen, use, ranges) && hasWholeRows(codegen, use, ranges))
       best = (AgShare){ranges, ways};
@@ -166,9 +167,8 @@ static void collect(SambaCodegen *codegen, AgUses *uses, int64_t *total) {
     AgUse use = {.ranges = &plan->stores,
                  .tensor = group->output.tensor,
                  .nest = nest,
-                 .mask = sambaCopyMask(nest, SAMBA_NO_INDEX),
                  .sources = nest->copies};
-    use.most_ranges = nest->copies;
+    use.most_ranges = sambaTileNestWriters(nest);
     use.most_ways = 1;
     use.stores = true;
     use.first_bytes = bytes / (double)sambaTileNestResults(nest); /* after the last firing */

@@ -252,25 +252,13 @@ static SambaStatus emitGroup(SambaCodegen *codegen, uint32_t g) {
   const SambaGroup *group = nest->group;
 
   SAMBA_RETURN_IF_ERROR(sambaCodegenAddSinks(codegen, g));
+  SambaComputes computes = {0};
+  if (!group->copy)
+    computes = sambaCodegenComputes(codegen, g);
+  if (sambaTileNestCarriesSums(nest))
+    SAMBA_RETURN_IF_ERROR(sambaCodegenAddSums(codegen, g, computes.units));
   SambaCopyRange all;
   sambaCutCopies(nest, sambaCopyMask(nest, SAMBA_NO_INDEX), 1, &all);
-  uint32_t copy[SAMBA_MAX_STAGE_DIMS] = {0};
-  uint32_t *computes = SAMBA_ARENA_ARRAY(&codegen->scratch, uint32_t, nest->copies);
-  uint32_t index = 0;
-  if (!group->copy)
-    do {
-      SambaCopyRange one;
-      for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim)
-        one.first[dim] = copy[dim], one.count[dim] = 1;
-      const char *name = sambaArenaFormat(codegen->arena, "%s.compute%u", plan->prefix, index);
-      computes[index] = sambaCodegenCompute(&codegen->assembly, nest, name,
-                                            sambaCodegenLayer(codegen, group), &one);
-      sambaConnectSinks(codegen, g, index, (SambaEndpoint){computes[index], 0});
-      ++index;
-    } while (sambaCopyNext(nest, &all, copy));
-  if (sambaTileNestCarriesSums(nest))
-    SAMBA_RETURN_IF_ERROR(sambaCodegenAddSums(codegen, g, computes));
-  uint32_t port = 0;
 
   for (uint32_t i = 0; i < group->operand_count; ++i) {
     if (!group->operands[i].value)
@@ -278,17 +266,15 @@ static SambaStatus emitGroup(SambaCodegen *codegen, uint32_t g) {
     uint32_t mask = sambaCopyMask(nest, i);
     uint32_t sources = sambaTileNestSources(nest, i);
     SambaEndpoints *consumers = sambaAllocateZeroed(sources, sizeof *consumers);
-    memset(copy, 0, sizeof copy);
-    index = 0;
+    uint32_t copy[SAMBA_MAX_STAGE_DIMS] = {0}, index = 0;
     do {
       SambaEndpoints *list = &consumers[sambaCopyIndex(nest, mask, copy)];
       if (!group->copy)
-        sambaArrayAppend(list, (SambaEndpoint){computes[index], port});
+        sambaAppendTaker(codegen, g, &computes, i, index, list);
       for (size_t s = 0; s < plan->sinks[index].size && group->copy; ++s)
         sambaArrayAppend(list, plan->sinks[index].data[s]);
       ++index;
     } while (sambaCopyNext(nest, &all, copy));
-    ++port;
     SambaStatus status = sambaCodegenAddSource(codegen, g, i, consumers);
     for (uint32_t s = 0; s < sources; ++s)
       sambaArrayFree(&consumers[s]);

@@ -66,8 +66,11 @@ uint32_t sambaOutermostAxis(const SambaTileBox *box);
 
 /* sinks.c: where the tokens of each copy of a group go. */
 SambaStatus sambaCodegenAddSinks(SambaCodegen *codegen, uint32_t group);
-/* Joins an output with the sinks of a copy: all at once, or those of each PMU of a ring in turn. */
-void sambaConnectSinks(SambaCodegen *codegen, uint32_t group, uint32_t copy, SambaEndpoint output);
+/* Joins an output with the sinks of a copy: all at once, or those of each PMU of a ring in turn.
+ * The output of a tail sends the tokens of `copies` copies, from this one on: sinks that all of
+ * them have take one of each; where each copy has its own, the tail deals. */
+void sambaConnectSinks(SambaCodegen *codegen, uint32_t group, uint32_t copy, uint32_t copies,
+                       SambaEndpoint output);
 /* Whether `count` stores can merge the tokens of all copies without more streams into a port than a
  * lane has flow ids. */
 bool sambaStoresFit(const SambaCodegen *codegen, const SambaTileNest *nest, uint32_t count);
@@ -139,6 +142,8 @@ uint32_t sambaCopyRangeSize(const SambaCopyRange *range, uint32_t dim_count);
  * Dimensions outside the mask: first 0, count 1. */
 uint32_t sambaCutCopies(const SambaTileNest *nest, uint32_t mask, uint32_t wanted,
                         SambaCopyRange *out_ranges);
+/* Cuts all copies likewise, but leaves those together that share a tail. */
+uint32_t sambaCutResults(const SambaTileNest *nest, uint32_t wanted, SambaCopyRange *out_ranges);
 /* The copies in `mask` of one of the replicas along the first `loops` loops of the pipeline. */
 void sambaReplicaRange(const SambaTileNest *nest, uint32_t mask, uint32_t loops, uint32_t replica,
                        SambaCopyRange *out_range);
@@ -173,9 +178,31 @@ int64_t sambaStagingRowBytes(const SambaMachine *machine);
 
 /* --- compute_units.c --- */
 
-/* Adds the COMPUTE unit of one copy. copy: its index along each dimension. Port i of the unit is
- * the i-th operand that the program reads; the one output is the group's. */
+/* What a COMPUTE unit does of a group. */
+typedef enum {
+  SAMBA_COMPUTE_ALL,
+  SAMBA_COMPUTE_ARRAY, /* what the array's PCU does; its output is what it hands on */
+  SAMBA_COMPUTE_TAIL   /* the rest, of all copies that share a tail; input 0 is what they hand on */
+} SambaComputePart;
+
+/* Adds the COMPUTE unit of one copy, or of those that share a tail. copies: their indices along
+ * each dimension. Its ports are the operands that this part reads, in their order; the one output
+ * is the group's. */
 uint32_t sambaCodegenCompute(SambaAssembly *assembly, const SambaTileNest *nest, const char *name,
-                             const char *layer, const SambaCopyRange *copy);
+                             const char *layer, SambaComputePart part,
+                             const SambaCopyRange *copies);
+
+/* --- compute_copies.c --- */
+
+/* The COMPUTE units of a group, of each copy. */
+typedef struct SambaComputes {
+  uint32_t *units; /* all it does, or what its array does */
+  uint32_t *tails; /* the rest, for several copies in turn; NULL: nothing is left */
+} SambaComputes;
+/* Adds the units of all copies and joins them with the group's sinks. */
+SambaComputes sambaCodegenComputes(SambaCodegen *codegen, uint32_t group);
+/* Appends the port that takes an operand of a copy to what its source feeds. */
+void sambaAppendTaker(const SambaCodegen *codegen, uint32_t group, const SambaComputes *computes,
+                      uint32_t operand, uint32_t copy, SambaEndpoints *takers);
 
 #endif

@@ -3,6 +3,8 @@
  * tokens, which both ends of a stream ask. */
 #include "backend/codegen/codegen_internal.h"
 
+#include "backend/section/access.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +26,8 @@ typedef struct Chain {
   /* Of each dimension: its counters over tiles, passes and points; SAMBA_NO_INDEX: none. */
   uint32_t loop_counter[SAMBA_MAX_STAGE_DIMS], pass_counter[SAMBA_MAX_STAGE_DIMS];
   uint32_t point_counter[SAMBA_MAX_STAGE_DIMS];
+  uint32_t copy_counter; /* of a tail: its copies, which lie along copy_dim */
+  uint32_t copy_dim;
 } Chain;
 
 /* Appends a counter of a dimension; a dimension has at most one of each kind. */
@@ -37,25 +41,36 @@ static void addCounter(const SambaGroup *group, uint32_t dim, int64_t trips, uin
   chain->trips[chain->count++] = (uint32_t)trips;
 }
 
-static void makeChain(const SambaTileNest *nest, Chain *out_chain) {
+/* A tail has no counters over what is reduced, and one over its copies. */
+static void makeChain(const SambaTileNest *nest, SambaComputePart part, Chain *out_chain) {
   const SambaGroup *group = nest->group;
   const uint32_t passes = sambaTileNestPassesAt(nest);
+  const bool tail = part == SAMBA_COMPUTE_TAIL;
+  const uint32_t loops = tail ? sambaTileNestOutputLevel(nest) : sambaTileNestLoops(nest);
   memset(out_chain, 0, sizeof *out_chain);
   sambaClearIndices(out_chain->loop_counter, SAMBA_MAX_STAGE_DIMS);
   sambaClearIndices(out_chain->pass_counter, SAMBA_MAX_STAGE_DIMS);
   sambaClearIndices(out_chain->point_counter, SAMBA_MAX_STAGE_DIMS);
 
-  for (uint32_t position = 0; position < sambaTileNestLoops(nest); ++position) {
+  out_chain->copy_counter = out_chain->copy_dim = SAMBA_NO_INDEX;
+
+  for (uint32_t position = 0; position < loops; ++position) {
     SambaTileLoop loop = sambaTileNestLoop(nest, position);
     bool of_pass = position >= passes && position < passes + group->dim_count;
     addCounter(group, loop.dim, loop.trips,
                of_pass ? out_chain->pass_counter : out_chain->loop_counter, out_chain);
   }
 
+  if (tail && nest->tail > 1) {
+    out_chain->copy_counter = out_chain->count;
+    out_chain->copy_dim = out_chain->dim[out_chain->count] = nest->tail_dim;
+    out_chain->trips[out_chain->count++] = nest->tail;
+  }
   out_chain->token_level = out_chain->count;
   for (uint32_t i = 0; i < group->dim_count; ++i)
-    addCounter(group, nest->inner[i], nest->pass[nest->inner[i]], out_chain->point_counter,
-               out_chain);
+    if (!tail || !group->reduced[nest->inner[i]])
+      addCounter(group, nest->inner[i], nest->pass[nest->inner[i]], out_chain->point_counter,
+                 out_chain);
 }
 
 /* The stride of each inner counter within a token that has the points of `streamed` dimensions one
@@ -134,17 +149,18 @@ static uint32_t addTerm(Program *program, uint8_t type, uint32_t sum, uint16_t t
   return sum == SAMBA_NO_INDEX ? term : emit(program, SAMBA_LANE_ADD, type, (uint16_t)sum, term, 0);
 }
 
-/* The index along a dimension: first + loop counter * tile + pass counter * pass + point counter,
- * as the op's type (exact: below 2^24 for f32). */
+/* The index along a dimension: first + loop counter * tile + pass counter * pass + copy counter *
+ * copy's step + point counter, as the op's type (exact: below 2^24 for f32). */
 static uint16_t emitIndex(Program *program, const Chain *chain, const SambaTileNest *nest,
                           uint32_t dim, uint32_t copy, uint8_t type) {
   int64_t first = copy * nest->copy_step[dim];
-  const uint32_t counters[] = {chain->loop_counter[dim], chain->pass_counter[dim]};
-  const int64_t steps[] = {nest->loop_step[dim], nest->pass[dim]};
+  const uint32_t counters[] = {chain->loop_counter[dim], chain->pass_counter[dim],
+                               dim == chain->copy_dim ? chain->copy_counter : SAMBA_NO_INDEX};
+  const int64_t steps[] = {nest->loop_step[dim], nest->pass[dim], nest->copy_step[dim]};
   uint32_t point = chain->point_counter[dim];
   uint32_t sum = SAMBA_NO_INDEX;
 
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 3; ++i) {
     if (counters[i] == SAMBA_NO_INDEX)
       continue;
     uint16_t term = emit(program, SAMBA_LANE_COUNTER, type, 0, 0, counters[i]);
@@ -160,17 +176,17 @@ static uint16_t emitIndex(Program *program, const Chain *chain, const SambaTileN
   return (uint16_t)sum;
 }
 
-/* The group's program with operands numbered as ports; returns the result's value. Sums that go
+/* The program of a part with operands numbered as ports; returns the result's value. Sums that go
  * through a PMU start at the last port, and out_sums is their value. */
-static uint32_t makeProgram(SambaArena *arena, const SambaTileNest *nest, const Chain *chain,
-                            const SambaCopyRange *copy, const uint32_t *port_of, uint32_t ports,
-                            SambaProgram *out_program, uint32_t *out_sums) {
+static uint32_t makeProgram(SambaArena *arena, const SambaTileNest *nest, SambaComputePart part,
+                            const Chain *chain, const SambaCopyRange *copy, const uint32_t *port_of,
+                            uint32_t ports, SambaProgram *out_program, uint32_t *out_sums) {
   const SambaGroup *group = nest->group;
   uint32_t counters = 0;
 
   for (uint32_t i = 0; i < group->op_count; ++i)
     counters += group->ops[i].opcode == SAMBA_LANE_COUNTER;
-  Program program = {SAMBA_ARENA_ARRAY(arena, SambaLaneOp, group->op_count + 10 * counters), ports,
+  Program program = {SAMBA_ARENA_ARRAY(arena, SambaLaneOp, group->op_count + 16 * counters), ports,
                      0};
   uint16_t *value_of =
       sambaAllocateZeroed(group->operand_count + group->op_count, sizeof *value_of);
@@ -180,6 +196,8 @@ static uint32_t makeProgram(SambaArena *arena, const SambaTileNest *nest, const 
   for (uint32_t i = 0; i < group->op_count; ++i) {
     SambaLaneOp op = group->ops[i];
     uint16_t *value = &value_of[group->operand_count + i];
+    if (part != SAMBA_COMPUTE_ALL && group->on_array[i] != (part == SAMBA_COMPUTE_ARRAY))
+      continue; /* what the array hands on is input 0 of a tail */
     if (op.opcode == SAMBA_LANE_COUNTER) {
       *value = emitIndex(&program, chain, nest, (uint32_t)op.immediate, copy->first[op.immediate],
                          op.type);
@@ -196,9 +214,9 @@ static uint32_t makeProgram(SambaArena *arena, const SambaTileNest *nest, const 
     *value = (uint16_t)(ports + program.op_count++);
   }
 
-  uint32_t result = value_of[group->result];
+  uint32_t result = value_of[part == SAMBA_COMPUTE_ARRAY ? group->handed : group->result];
   free(value_of);
-  *out_program = (SambaProgram){.systolic = group->systolic,
+  *out_program = (SambaProgram){.systolic = group->systolic && part != SAMBA_COMPUTE_TAIL,
                                 .lane_reduce = group->lane_reduce,
                                 .op_count = program.op_count,
                                 .ops = program.ops};
@@ -217,16 +235,37 @@ static uint64_t reduceMask(const SambaGroup *group, const Chain *chain, uint32_t
   return mask;
 }
 
+/* The operands that a part takes at its ports. */
+typedef struct Ports {
+  uint32_t count;
+  uint32_t first; /* those before it are no operands */
+  uint32_t port_of[SAMBA_MAX_GROUP_OPERANDS];
+  bool taken[SAMBA_MAX_GROUP_OPERANDS];
+} Ports;
+
+static Ports portsOf(const SambaGroup *group, SambaComputePart part) {
+  Ports ports = {.count = part == SAMBA_COMPUTE_TAIL, .first = part == SAMBA_COMPUTE_TAIL};
+  for (uint32_t i = 0; i < group->operand_count; ++i) {
+    bool late = part == SAMBA_COMPUTE_TAIL;
+    ports.taken[i] =
+        group->operands[i].value && (part == SAMBA_COMPUTE_ALL || group->operands[i].late == late);
+    ports.port_of[i] = ports.taken[i] ? ports.count++ : 0;
+  }
+  return ports;
+}
+
 /* What the group's maps say of the order of each port, whatever the unit's counters look like. What
- * sums start at, and the sums, have the order of the result. */
-static void stateOrders(const SambaTileNest *nest, const uint32_t *port_of, SambaUnit *unit,
+ * sums start at, the sums, and what an array hands on have the order of the result. */
+static void stateOrders(const SambaTileNest *nest, const Ports *ports, SambaUnit *unit,
                         SambaArena *arena) {
   const SambaGroup *group = nest->group;
   for (uint32_t i = 0; i < group->operand_count; ++i)
-    if (group->operands[i].value)
-      sambaStateToken(nest, i, arena, &unit->inputs[port_of[i]]);
+    if (ports->taken[i])
+      sambaStateToken(nest, i, arena, &unit->inputs[ports->port_of[i]]);
   for (uint32_t i = 0; i < unit->output_count; ++i)
     sambaStateResult(nest, arena, &unit->outputs[i]);
+  for (uint32_t p = 0; p < ports->first; ++p)
+    sambaStateResult(nest, arena, &unit->inputs[p]);
   if (sambaTileNestCarriesSums(nest))
     sambaStateResult(nest, arena, &unit->inputs[unit->input_count - 1]);
 }
@@ -243,30 +282,60 @@ static void setSumPorts(const SambaTileNest *nest, uint32_t sums, SambaUnit *uni
   next->compute.value = sums;
 }
 
+/* The type of what the array's PCU hands on. */
+static SambaDType handedType(const SambaGroup *group) {
+  return sambaLaneOpResultType(&group->ops[group->handed - group->operand_count]);
+}
+
+/* Types and levels of the ports. A tail takes a token of each of its copies where these need
+ * different ones. */
+static void setPorts(const SambaTileNest *nest, SambaComputePart part, const Chain *chain,
+                     const Ports *ports, SambaUnit *unit) {
+  const SambaGroup *group = nest->group;
+  for (uint32_t i = 0; i < group->operand_count; ++i) {
+    if (!ports->taken[i])
+      continue;
+    SambaPort *port = &unit->inputs[ports->port_of[i]];
+    bool apart =
+        chain->copy_counter != SAMBA_NO_INDEX && sambaGroupDepends(group, i, nest->tail_dim);
+    port->dtype = sambaTileNestDType(nest, i);
+    port->compute.level = countLoops(nest, sambaTileNestTokenLevel(nest, i)) + apart;
+  }
+  for (uint32_t p = 0; p < ports->first; ++p) {
+    unit->inputs[p].dtype = handedType(group);
+    unit->inputs[p].compute.level = chain->token_level;
+  }
+
+  unit->outputs[0].dtype = part == SAMBA_COMPUTE_ARRAY
+                               ? handedType(group)
+                               : nest->graph->tensors[group->output.tensor].dtype;
+  unit->outputs[0].compute.level =
+      countLoops(nest, sambaTileNestOutputLevel(nest)) + (chain->copy_counter != SAMBA_NO_INDEX);
+}
+
 uint32_t sambaCodegenCompute(SambaAssembly *assembly, const SambaTileNest *nest, const char *name,
-                             const char *layer, const SambaCopyRange *copy) {
+                             const char *layer, SambaComputePart part,
+                             const SambaCopyRange *copies) {
   const SambaGroup *group = nest->group;
   SambaArena *arena = assembly->arena;
-  uint32_t ports = 0, port_of[SAMBA_MAX_GROUP_OPERANDS];
   bool carries = sambaTileNestCarriesSums(nest);
-
-  for (uint32_t i = 0; i < group->operand_count; ++i)
-    port_of[i] = group->operands[i].value ? ports++ : 0;
+  Ports operands = portsOf(group, part);
   Chain chain;
-  makeChain(nest, &chain);
+  makeChain(nest, part, &chain);
 
   /* Strides of all ports, the output last, a row per counter. What sums start at has the order of
-   * the output. */
-  const uint32_t start = ports;
-  ports += carries;
+   * the output, and so has what an array hands on. */
+  const uint32_t ports = operands.count + carries;
   uint64_t elements[SAMBA_MAX_GROUP_OPERANDS + 2];
   uint32_t made = (1u << group->parallel_count) - 1; /* dimensions of the output's tokens */
   int64_t *strides = sambaAllocateZeroed((size_t)(chain.count + 1) * (ports + 1), sizeof *strides);
+  for (uint32_t p = 0; p < operands.first; ++p)
+    elements[p] = denseStrides(&chain, made, ports + 1, p, strides);
   for (uint32_t i = 0; i < group->operand_count; ++i)
-    if (group->operands[i].value)
-      elements[port_of[i]] =
-          denseStrides(&chain, nest->streamed[i], ports + 1, port_of[i], strides);
-  for (uint32_t p = start; p <= ports; ++p)
+    if (operands.taken[i])
+      elements[operands.port_of[i]] =
+          denseStrides(&chain, nest->streamed[i], ports + 1, operands.port_of[i], strides);
+  for (uint32_t p = operands.count; p <= ports; ++p)
     elements[p] = denseStrides(&chain, made, ports + 1, p, strides);
   mergeCounters(group, &chain, strides, ports + 1);
 
@@ -278,9 +347,10 @@ uint32_t sambaCodegenCompute(SambaAssembly *assembly, const SambaTileNest *nest,
   unit->compute.token_level = chain.token_level;
   unit->compute.trips = sambaArenaCopy(arena, chain.trips, chain.count * sizeof *chain.trips);
   uint32_t sums = 0;
-  uint32_t result =
-      makeProgram(arena, nest, &chain, copy, port_of, ports, &unit->compute.program, &sums);
-  unit->compute.program.reduce_mask |= reduceMask(group, &chain, carries ? chain.token_level : 0);
+  uint32_t result = makeProgram(arena, nest, part, &chain, copies, operands.port_of, ports,
+                                &unit->compute.program, &sums);
+  if (part != SAMBA_COMPUTE_TAIL)
+    unit->compute.program.reduce_mask |= reduceMask(group, &chain, carries ? chain.token_level : 0);
 
   for (uint32_t p = 0; p <= ports; ++p) {
     SambaPort *port = p < ports ? &unit->inputs[p] : &unit->outputs[0];
@@ -291,17 +361,11 @@ uint32_t sambaCodegenCompute(SambaAssembly *assembly, const SambaTileNest *nest,
     port->token_elements = elements[p];
   }
 
-  for (uint32_t i = 0; i < group->operand_count; ++i)
-    if (group->operands[i].value) {
-      unit->inputs[port_of[i]].dtype = sambaTileNestDType(nest, i);
-      unit->inputs[port_of[i]].compute.level = countLoops(nest, sambaTileNestTokenLevel(nest, i));
-    }
-  unit->outputs[0].dtype = nest->graph->tensors[group->output.tensor].dtype;
-  unit->outputs[0].compute.level = countLoops(nest, sambaTileNestOutputLevel(nest));
+  setPorts(nest, part, &chain, &operands, unit);
   unit->outputs[0].compute.value = result;
   if (carries)
     setSumPorts(nest, sums, unit);
-  stateOrders(nest, port_of, unit, arena);
+  stateOrders(nest, &operands, unit, arena);
   free(strides);
 
   return index;

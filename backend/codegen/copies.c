@@ -87,6 +87,18 @@ uint32_t sambaCutCopies(const SambaTileNest *nest, uint32_t mask, uint32_t wante
   return cutRange(&whole, nest->group->dim_count, wanted, out_ranges);
 }
 
+uint32_t sambaCutResults(const SambaTileNest *nest, uint32_t wanted, SambaCopyRange *out_ranges) {
+  SambaTileNest tails = *nest;
+  if (nest->tail > 1)
+    tails.unroll[nest->tail_dim] /= nest->tail;
+  uint32_t count = sambaCutCopies(&tails, sambaCopyMask(nest, SAMBA_NO_INDEX), wanted, out_ranges);
+  for (uint32_t r = 0; r < count && out_ranges && nest->tail > 1; ++r) {
+    out_ranges[r].first[nest->tail_dim] *= nest->tail;
+    out_ranges[r].count[nest->tail_dim] *= nest->tail;
+  }
+  return count;
+}
+
 void sambaReplicaRange(const SambaTileNest *nest, uint32_t mask, uint32_t loops, uint32_t replica,
                        SambaCopyRange *out_range) {
   sambaCutCopies(nest, mask, 1, out_range);

@@ -325,9 +325,11 @@ static bool stagesFit(const SambaCodegen *codegen, const SambaTileNest *nest,
 static bool cutStages(const SambaCodegen *codegen, const SambaTileNest *nest,
                       const SambaCopyRange *range, int64_t row, Staging *staging) {
   uint64_t flows = (uint64_t)codegen->machine->flows_per_lane;
+  uint64_t together = staging->dim == nest->tail_dim && nest->tail > 1 ? nest->tail : 1;
   uint64_t copies = staging->dim == SAMBA_NO_INDEX ? 1 : range->count[staging->dim];
   uint64_t others = sambaCopyRangeSize(range, nest->group->dim_count) / copies;
   bool found = false;
+  copies /= together; /* those of a tail are not cut apart */
 
   for (uint32_t parts = 1; parts <= copies; ++parts) {
     Staging cut = {true, staging->dim, parts, staging->apart};
@@ -335,7 +337,7 @@ static bool cutStages(const SambaCodegen *codegen, const SambaTileNest *nest,
     if (copies % parts || merged > flows || (cut.apart && others * parts > flows) ||
         !stagesFit(codegen, nest, range, &cut))
       continue;
-    if (found && row * (int64_t)merged < 2 * sambaStagingRowBytes(codegen->machine))
+    if (found && row * (int64_t)(merged * together) < 2 * sambaStagingRowBytes(codegen->machine))
       break;
     *staging = cut;
     found = true;
@@ -359,7 +361,7 @@ static Staging stagingOf(const SambaCodegen *codegen, const SambaTileNest *nest,
   if (staging.dim == SAMBA_NO_INDEX &&
       (own >= sambaStagingRowBytes(codegen->machine) || own >= row))
     return none;
-  uint64_t copies = sambaCopyRangeSize(range, nest->group->dim_count);
+  uint64_t copies = sambaCopyRangeSize(range, nest->group->dim_count) / nest->tail;
   staging.apart = copies > (uint64_t)codegen->machine->flows_per_lane;
   if (cutStages(codegen, nest, range, row, &staging))
     return staging;
@@ -369,10 +371,10 @@ static Staging stagingOf(const SambaCodegen *codegen, const SambaTileNest *nest,
 
 bool sambaStoresFit(const SambaCodegen *codegen, const SambaTileNest *nest, uint32_t count) {
   SambaCopyRange *ranges = sambaAllocateZeroed(count, sizeof *ranges);
-  uint32_t made = sambaCutCopies(nest, sambaCopyMask(nest, SAMBA_NO_INDEX), count, ranges);
+  uint32_t made = sambaCutResults(nest, count, ranges);
   bool fit = true;
   for (uint32_t r = 0; r < made && fit; ++r)
-    fit = sambaCopyRangeSize(&ranges[r], nest->group->dim_count) <=
+    fit = sambaCopyRangeSize(&ranges[r], nest->group->dim_count) / nest->tail <=
               (uint64_t)codegen->machine->flows_per_lane ||
           stagingOf(codegen, nest, &ranges[r]).used;
   free(ranges);
@@ -503,18 +505,37 @@ static SambaStatus addStore(SambaCodegen *codegen, uint32_t g, const SambaCopyRa
   return NULL;
 }
 
-void sambaConnectSinks(SambaCodegen *codegen, uint32_t g, uint32_t copy, SambaEndpoint output) {
+static bool sameSinks(const SambaEndpoints *a, const SambaEndpoints *b) {
+  bool same = a->size == b->size;
+  for (size_t i = 0; i < a->size && same; ++i)
+    same = a->data[i].unit == b->data[i].unit && a->data[i].port == b->data[i].port;
+  return same;
+}
+
+void sambaConnectSinks(SambaCodegen *codegen, uint32_t g, uint32_t copy, uint32_t copies,
+                       SambaEndpoint output) {
   const SambaGroupPlan *plan = &codegen->plans[g];
   const SambaTensorPlan *target = &codegen->tensors[plan->nest.group->output.tensor];
   const SambaEndpoints *sinks = &plan->sinks[copy];
   uint32_t ring = target->buffered ? target->ring : 1;
   size_t count = sinks->size / ring;
+  bool shared = true;
+  for (uint32_t c = 1; c < copies; ++c)
+    shared &= sameSinks(sinks, &sinks[c]);
 
+  if (!shared) {
+    for (uint32_t c = 0; c < copies; ++c)
+      sambaAssemblyConnect(&codegen->assembly, output, sinks[c].data, sinks[c].size);
+    return;
+  }
   for (uint32_t at = 0; at < ring; ++at)
     sambaAssemblyConnect(&codegen->assembly, output, sinks->data + at * count, count);
+  for (size_t s = 0; s < sinks->size; ++s)
+    sambaAssemblyUnit(&codegen->assembly, sinks->data[s].unit)->inputs[sinks->data[s].port].block =
+        copies;
   if (ring == 1)
     return;
-  int64_t tokens = sambaTileNestTrips(&plan->nest, sambaTileNestOutputLevel(&plan->nest));
+  int64_t tokens = copies * sambaTileNestTrips(&plan->nest, sambaTileNestOutputLevel(&plan->nest));
   sambaAssemblyUnit(&codegen->assembly, output.unit)->outputs[output.port].block =
       (uint32_t)(tokens / sambaTileNestTrips(&plan->nest, target->slices.count));
 }
@@ -528,7 +549,7 @@ SambaStatus sambaCodegenAddSinks(SambaCodegen *codegen, uint32_t g) {
   if (codegen->graph->tensors[tensor].role != SAMBA_TENSOR_RESULT)
     return NULL;
   SambaCopyRange *ranges = SAMBA_ARENA_ARRAY(&codegen->scratch, SambaCopyRange, plan->stores);
-  sambaCutCopies(&plan->nest, sambaCopyMask(&plan->nest, SAMBA_NO_INDEX), plan->stores, ranges);
+  sambaCutResults(&plan->nest, plan->stores, ranges);
   for (uint32_t s = 0; s < plan->stores; ++s)
     SAMBA_RETURN_IF_ERROR(addStore(codegen, g, &ranges[s], s, &stage_number));
   return NULL;

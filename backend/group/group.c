@@ -256,19 +256,57 @@ static void classifyContraction(const SambaStageGraph *graph, const SambaMachine
   group->mac[1] = mac->operands[1];
 }
 
-/* PCUs of one copy, by the stages of its program. */
-static uint32_t countPcus(const SambaGroup *group, const SambaMachine *machine) {
+/* Whether an operation behind position `end` uses a value that is made before the last one in front
+ * of it. */
+static bool handsSeveral(const SambaOrderedProgram *program, uint32_t end) {
+  for (uint32_t p = end; p < program->count; ++p) {
+    const SambaLaneOp *op = &program->ops[program->order[p]];
+    for (int i = 0; i < sambaLaneOpOperands(op->opcode); ++i)
+      for (uint32_t made = 0; made + 1 < end; ++made)
+        if (op->operands[i] == program->input_count + program->order[made])
+          return true;
+  }
+  return false;
+}
+
+/* Cuts the program behind what the array's PCU does: its MAC and what of its tail follows on one
+ * value. Returns the position of the cut. */
+static uint32_t cutArray(const SambaOrderedProgram *program, const SambaMachine *machine,
+                         SambaArena *arena, SambaGroup *group) {
+  uint32_t end = sambaProgramPartEnd(program, machine, 0);
+  while (handsSeveral(program, end))
+    --end;
+  if (end == program->count)
+    return end;
+
+  bool *on_array = SAMBA_ARENA_ARRAY(arena, bool, group->op_count);
+  for (uint32_t p = 0; p < end; ++p)
+    on_array[program->order[p]] = true;
+  group->on_array = on_array;
+  group->handed = group->operand_count + program->order[end - 1];
+  return end;
+}
+
+/* Counts the PCUs of one copy, by the stages of its program. */
+static void countPcus(const SambaMachine *machine, SambaArena *arena, SambaGroup *group) {
+  group->handed = SAMBA_NO_INDEX;
   if (group->copy)
-    return 0;
+    return;
   SambaOrderedProgram program = {.ops = group->ops,
                                  .op_count = group->op_count,
                                  .input_count = group->operand_count,
                                  .systolic = group->systolic,
                                  .order = sambaAllocateZeroed(group->op_count, sizeof(uint32_t))};
   sambaProgramOrder(&program);
-  uint32_t parts = sambaProgramParts(&program, machine);
+  if (group->systolic) {
+    group->pcus = 1;
+    for (uint32_t first = cutArray(&program, machine, arena, group); first < program.count;
+         ++group->pcus)
+      first = sambaProgramPartEnd(&program, machine, first);
+  } else {
+    group->pcus = sambaProgramParts(&program, machine);
+  }
   free(program.order);
-  return parts;
 }
 
 /* What decides how many points a PCU of the group works on at once. Its stages and its tail take
@@ -444,7 +482,7 @@ static SambaStatus fuse(const Chain *chain, const SambaMachine *machine, SambaAr
   orderOutput(graph, group);
   classifyContraction(graph, machine, group);
   group->simd = pointFiring(graph, group);
-  group->pcus = countPcus(group, machine);
+  countPcus(machine, arena, group);
 
   return NULL;
 }

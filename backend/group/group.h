@@ -61,7 +61,11 @@ typedef struct SambaGroup {
   uint32_t transcendentals; /* operations of the program's tails */
   uint32_t stage_ops;       /* operations that take a pipeline stage */
   SambaSimdFiring simd;     /* of one SIMD PCU for one point, once the program is split */
-  uint32_t pcus;            /* that one copy takes once its program is split; a copy group: none */
+  /* Of each operation of a program that the array's PCU does not do alone: whether that one does
+   * it. And the value that it hands to those behind it; SAMBA_NO_INDEX: there are none. */
+  const bool *on_array;
+  uint32_t handed;
+  uint32_t pcus; /* that one copy takes once its program is split; a copy group: none */
 } SambaGroup;
 
 typedef struct SambaGroups {

@@ -263,6 +263,7 @@ void sambaTileNestReorder(SambaTileNest *nest, const uint32_t *order, const uint
   memset(nest->level, 0, sizeof nest->level);
   memset(nest->depth, 0, sizeof nest->depth);
   memset(nest->joined, 0, sizeof nest->joined);
+  sambaTileNestShareTail(nest);
 }
 
 void sambaTileNestFill(const SambaStageGraph *graph, const SambaGroup *group,

@@ -126,6 +126,10 @@ static bool isPassLoop(const SambaTileNest *nest, uint32_t position) {
 
 uint32_t sambaTileNestSpread(const SambaTileNest *nest, uint32_t operand, uint32_t *out_position) {
   const SambaGroup *group = nest->group;
+  /* A tail takes the tokens of several copies in turn, not those of their iterations. */
+  if (nest->tail > 1 && group->operands[operand].late &&
+      sambaGroupDepends(group, operand, nest->tail_dim))
+    return 1;
   if (nest->depth[operand] < 2 || group->copy ||
       sambaTileNestTrips(nest, sambaTileNestSlotLevel(nest, operand)) > 1)
     return 1;
@@ -243,9 +247,24 @@ void sambaTileNestOfLoads(const SambaTileNest *nest, uint32_t operand, SambaTile
       out_nest->unroll[dim] = 1;
 }
 
+/* A burst brings what lies between elements a step apart, too: a slot has all of a row. */
+static void fillRow(const SambaTileNest *nest, uint32_t operand, SambaTileBox *box) {
+  uint32_t row = box->rank - 1;
+  int64_t bytes = sambaDTypeBytes(sambaTileNestDType(nest, operand));
+  if (!box->rank || box->step[row] == 1 || box->size[row] == 1 ||
+      box->step[row] * bytes >= nest->machine->dram_burst_bytes)
+    return;
+  box->elements /= box->size[row];
+  box->size[row] = (box->size[row] - 1) * box->step[row] + 1;
+  box->elements *= box->size[row];
+  box->step[row] = 1;
+}
+
 void sambaTileNestSlotBox(const SambaTileNest *nest, uint32_t operand, SambaTileBox *out_box) {
   BoxLoops loops = slotLoops(nest, operand);
   boxOf(nest, operand, &loops, out_box);
+  if (!nest->group->copy)
+    fillRow(nest, operand, out_box);
 }
 
 int64_t sambaTileNestTrips(const SambaTileNest *nest, uint32_t level) {
@@ -455,6 +474,26 @@ static SambaSimdFiring simdFiring(const SambaTileNest *nest) {
   return firing;
 }
 
+/* Cycles in which PCUs behind the array work on the sums of a pass, as they come: the lanes, or
+ * the port that takes most. */
+static double tailCycles(const SambaTileNest *nest) {
+  const SambaGroup *group = nest->group;
+  SambaSimdFiring firing = group->simd;
+  firing.innermost = sambaTileNestPassElements(nest);
+  double elements = (double)firing.innermost;
+  double bytes = elements * sambaDTypeBytes(SAMBA_DTYPE_F32);
+
+  for (uint32_t i = 0; i < group->operand_count; ++i) {
+    if (!group->operands[i].value || !group->operands[i].late)
+      continue;
+    double own = sambaDTypeBytes(sambaTileNestDType(nest, i));
+    for (uint32_t dim = 0; dim < group->parallel_count; ++dim)
+      own *= sambaGroupDepends(group, i, dim) ? (double)nest->pass[dim] : 1;
+    bytes = fmax(bytes, own);
+  }
+  return fmax(sambaSimdCycles(nest->machine, &firing), bytes / (double)nest->machine->vector_bytes);
+}
+
 double sambaTileNestWorkCycles(const SambaTileNest *nest) {
   const SambaGroup *group = nest->group;
   if (group->copy)
@@ -466,12 +505,33 @@ double sambaTileNestWorkCycles(const SambaTileNest *nest) {
 
   SambaArrayFiring firing = arrayFiring(nest);
   double cycles = sambaArrayCycles(nest->machine, &firing);
-  if (group->pcus == 1)
-    return cycles;
-  /* The PCUs behind the array work on its sums, as they come. */
-  SambaSimdFiring behind = group->simd;
-  behind.innermost = sambaTileNestPassElements(nest);
-  return fmax(cycles, sambaSimdCycles(nest->machine, &behind));
+  return group->handed == SAMBA_NO_INDEX ? cycles : fmax(cycles, nest->tail * tailCycles(nest));
+}
+
+void sambaTileNestShareTail(SambaTileNest *nest) {
+  const SambaGroup *group = nest->group;
+  nest->tail = 1;
+  nest->tail_dim = SAMBA_NO_INDEX;
+  if (group->handed == SAMBA_NO_INDEX)
+    return;
+  uint32_t last = SAMBA_NO_INDEX;
+  for (uint32_t dim = 0; dim < group->dim_count; ++dim)
+    last = nest->unroll[dim] > 1 ? dim : last;
+  for (uint32_t i = 0; i < nest->pipeline_count; ++i)
+    last = nest->dim_at[i] == last ? SAMBA_NO_INDEX : last;
+  if (last == SAMBA_NO_INDEX)
+    return;
+
+  SambaArrayFiring firing = arrayFiring(nest);
+  double room = floor(sambaArrayCycles(nest->machine, &firing) / tailCycles(nest));
+  uint32_t most = (uint32_t)fmin(room, (double)nest->machine->flows_per_lane);
+  for (uint32_t copies = most < nest->unroll[last] ? most : nest->unroll[last]; copies > 1;
+       --copies)
+    if (nest->unroll[last] % copies == 0) {
+      nest->tail = copies;
+      nest->tail_dim = last;
+      return;
+    }
 }
 
 double sambaTileNestFiringCycles(const SambaTileNest *nest) {

@@ -35,6 +35,9 @@ typedef struct SambaTileNest {
   uint32_t unroll[SAMBA_MAX_STAGE_DIMS];
   int64_t loop_step[SAMBA_MAX_STAGE_DIMS], copy_step[SAMBA_MAX_STAGE_DIMS];
   uint32_t copies;
+  /* PCUs behind the array take the sums of this many neighbouring copies in turn, and these lie
+   * along this dimension (SAMBA_NO_INDEX: each copy has its own). */
+  uint32_t tail, tail_dim;
   bool sums_outside; /* the loops over what is reduced run outside of all others */
   uint32_t inner[SAMBA_MAX_STAGE_DIMS];      /* counters over a pass, outermost first */
   uint32_t pass_order[SAMBA_MAX_STAGE_DIMS]; /* pass loops, outermost first */
@@ -80,6 +83,8 @@ void sambaTileNestReorder(SambaTileNest *nest, const uint32_t *order, const uint
 
 /* Settles the level and the elements of every operand's tokens, and what PCUs hold of them. */
 void sambaTileNestSettleTokens(SambaTileNest *nest);
+/* Chooses how many copies share the PCUs behind the array: as many as they have cycles for. */
+void sambaTileNestShareTail(SambaTileNest *nest);
 /* Settles loop_step and copy_step, in points, once the levels are known. */
 void sambaTileNestSettle(SambaTileNest *nest);
 
@@ -160,6 +165,17 @@ uint32_t sambaTileNestLoadedSources(const SambaTileNest *nest, uint32_t operand)
 /* Read ports in each replica of the buffer that an operand comes from when that is one of the
  * section: one that deals tokens to the sources in turn, or one for each source. */
 uint32_t sambaTileNestReadPorts(const SambaTileNest *nest, uint32_t operand);
+/* Units that send the results: tails, or copies that have none. */
+static inline uint32_t sambaTileNestWriters(const SambaTileNest *nest) {
+  return nest->copies / nest->tail;
+}
+/* PCUs of all copies. */
+static inline uint32_t sambaTileNestPcus(const SambaTileNest *nest) {
+  const SambaGroup *group = nest->group;
+  if (group->handed == SAMBA_NO_INDEX)
+    return nest->copies * group->pcus;
+  return nest->copies + sambaTileNestWriters(nest) * (group->pcus - 1);
+}
 /* Product of the trips of the loops at positions [0, level). */
 int64_t sambaTileNestTrips(const SambaTileNest *nest, uint32_t level);
 /* Passes of a tile. */

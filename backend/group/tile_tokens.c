@@ -18,6 +18,7 @@ static int64_t heldVectors(const SambaTileNest *nest, uint32_t operand, int64_t 
 typedef struct TokenWalk {
   int64_t elements, held; /* held: 0: nothing */
   uint32_t streamed, level;
+  bool leaves; /* it does not stay while a tail turns to other copies that need the same */
 } TokenWalk;
 
 /* Whether the elements so far stay while a counter of `trips` runs on which the operand does not
@@ -35,7 +36,7 @@ static bool stays(const SambaTileNest *nest, uint32_t operand, int64_t room, Tok
 static TokenWalk walkToken(const SambaTileNest *nest, uint32_t operand, int64_t room) {
   const SambaGroup *group = nest->group;
   bool late = group->operands[operand].late;
-  TokenWalk walk = {1, 0, 0, 0};
+  TokenWalk walk = {.elements = 1};
 
   for (uint32_t i = group->dim_count; i-- > 0;) {
     uint32_t dim = nest->inner[i];
@@ -45,6 +46,16 @@ static TokenWalk walkToken(const SambaTileNest *nest, uint32_t operand, int64_t 
       continue;
     walk.streamed |= 1u << dim;
     walk.elements *= nest->pass[dim];
+  }
+
+  /* A tail turns from copy to copy at each pass. */
+  if (late && nest->tail > 1) {
+    bool apart = sambaGroupDepends(group, operand, nest->tail_dim);
+    walk.leaves = !apart && !stays(nest, operand, room, &walk);
+    walk.level = sambaTileNestOutputLevel(nest);
+    if (apart || walk.leaves)
+      return walk;
+    walk.level = 0;
   }
 
   for (uint32_t i = nest->stepping_count; i-- > 0;) {
@@ -67,7 +78,7 @@ static uint32_t lastLevel(const SambaTileNest *nest) {
 /* The array holds no operand: it takes steps of k with the points of its side, for every pass. */
 static TokenWalk walkMac(const SambaTileNest *nest, uint32_t operand) {
   const SambaGroup *group = nest->group;
-  TokenWalk walk = {1, 0, 0, 0};
+  TokenWalk walk = {.elements = 1};
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
     if (nest->pass[dim] > 1 && (group->reduced[dim] || sambaGroupDepends(group, operand, dim))) {
       walk.streamed |= 1u << dim;
@@ -79,7 +90,7 @@ static TokenWalk walkMac(const SambaTileNest *nest, uint32_t operand) {
 
 /* What moves without a PCU goes to a buffer or store, which keep nothing. */
 static TokenWalk walkCopy(const SambaTileNest *nest) {
-  TokenWalk walk = {1, 0, 0, 0};
+  TokenWalk walk = {.elements = 1};
   for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
     if (nest->pass[dim] > 1) {
       walk.streamed |= 1u << dim;
@@ -95,7 +106,8 @@ static void keep(SambaTileNest *nest, uint32_t operand, const TokenWalk *walk) {
   nest->token_level[operand] = walk->level;
 }
 
-void sambaTileNestSettleTokens(SambaTileNest *nest) {
+/* False when copies that share a tail need an operand that does not stay there. */
+static bool settleTokens(SambaTileNest *nest) {
   const SambaGroup *group = nest->group;
   uint32_t waiting = 0; /* operands whose tokens depend on what is left of the registers, as bits */
 
@@ -108,6 +120,8 @@ void sambaTileNestSettleTokens(SambaTileNest *nest) {
     else
       walk = walkToken(nest, i, nest->registers);
     keep(nest, i, &walk);
+    if (walk.leaves && group->operands[i].value)
+      return false;
     if (walk.held && group->operands[i].value)
       waiting |= 1u << i;
   }
@@ -128,7 +142,18 @@ void sambaTileNestSettleTokens(SambaTileNest *nest) {
       best = walk;
     }
     keep(nest, least, &best);
+    if (best.leaves)
+      return false;
     waiting &= ~(1u << least);
     room -= fewest;
   }
+  return true;
+}
+
+void sambaTileNestSettleTokens(SambaTileNest *nest) {
+  if (settleTokens(nest))
+    return;
+  nest->tail = 1;
+  nest->tail_dim = SAMBA_NO_INDEX;
+  settleTokens(nest);
 }

@@ -374,7 +374,7 @@ static bool bufferStreamsFit(const SambaGroupLimits *limits, const SambaTileNest
   int64_t flows = nest->machine->flows_per_lane;
   int64_t outputs = nest->machine->unit_vector_outputs;
   if (limits->buffered_output &&
-      nest->copies / limits->output_buffers >
+      sambaTileNestWriters(nest) / limits->output_buffers >
           nest->machine->unit_vector_inputs * flows / (limits->writers ? limits->writers : 1))
     return false;
   for (uint32_t i = 0; i < nest->group->operand_count; ++i)
@@ -485,7 +485,7 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
   const SambaMachine *machine = nest->machine;
 
   /* What needs no levels first: most candidates end here. */
-  choice->pcus = nest->copies * group->pcus;
+  choice->pcus = sambaTileNestPcus(nest);
   if (choice->pcus > limits->pcus || !bufferStreamsFit(limits, nest))
     return false;
   double firings = (double)sambaTileNestTrips(nest, sambaTileNestLoops(nest));
@@ -494,7 +494,8 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
 
   Pricing pricing = {.nest = nest, .limits = limits};
   sambaTileNestSettleTokens(nest);
-  if (!chooseLevels(limits, nest))
+  choice->pcus = sambaTileNestPcus(nest);
+  if (choice->pcus > limits->pcus || !bufferStreamsFit(limits, nest) || !chooseLevels(limits, nest))
     return false;
   for (uint32_t i = 0; i < group->operand_count; ++i)
     if (group->operands[i].value)

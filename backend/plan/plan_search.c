@@ -72,8 +72,39 @@ static uint32_t copiesFor(int64_t tiles, int64_t each) {
   return (uint32_t)sambaCeilDiv(tiles, sambaCeilDiv(tiles, copies));
 }
 
+/* Copies for which there are PCUs, as far as those behind arrays can be shared. */
+static int64_t mostCopies(const Search *search) {
+  const SambaGroup *group = search->group;
+  const SambaGroupLimits *limits = search->limits;
+  if (!group->pcus)
+    return limits->pmus;
+  if (group->handed == SAMBA_NO_INDEX)
+    return limits->pcus / group->pcus;
+  int64_t shared = search->machine->flows_per_lane;
+  return limits->pcus * shared / (shared + group->pcus - 1);
+}
+
 static int64_t tilesOf(const Search *search, uint32_t dim) {
   return sambaCeilDiv(search->group->extents[dim], search->tile[dim]);
+}
+
+/* The most copies along a dimension beside those there are, evenly loaded. */
+static uint32_t fullCopies(const Search *search, uint32_t dim, int64_t room) {
+  int64_t tiles = tilesOf(search, dim);
+  return copiesFor(tiles, sambaCeilDiv(tiles, room < tiles ? room : tiles));
+}
+
+/* Two dimensions leave more than half of the PCUs: copies along a third one, too. */
+static void tryThird(Search *search, const uint32_t *dims, uint32_t count, uint32_t i, uint32_t j,
+                     int64_t room) {
+  for (uint32_t k = 0; k < count && room > 1; ++k) {
+    if (k == i || k == j)
+      continue;
+    search->unroll[dims[k]] = fullCopies(search, dims[k], room);
+    if (search->unroll[dims[k]] > 1)
+      tryChoice(search);
+    search->unroll[dims[k]] = 1;
+  }
 }
 
 static void tryUnrolls(Search *search) {
@@ -87,7 +118,7 @@ static void tryUnrolls(Search *search) {
   tryChoice(search);
   if (group->output.index_operand != SAMBA_NO_INDEX)
     return; /* one store, so that the last of equal indices stays */
-  int64_t most = group->pcus ? search->limits->pcus / group->pcus : search->limits->pmus;
+  int64_t most = mostCopies(search);
   most = (most < search->limits->copies ? most : search->limits->copies) / search->limits->replicas;
   uint32_t dims[3], count = 0; /* those with the most tiles */
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
@@ -117,9 +148,10 @@ static void tryUnrolls(Search *search) {
         int64_t tiles = tilesOf(search, dims[j]);
         if (j == i || room < 2)
           continue;
-        uint32_t full = copiesFor(tiles, sambaCeilDiv(tiles, room < tiles ? room : tiles));
+        uint32_t full = fullCopies(search, dims[j], room);
         search->unroll[dims[j]] = full;
         tryChoice(search);
+        tryThird(search, dims, count, i, j, room / full);
         if (full > 3) {
           search->unroll[dims[j]] = copiesFor(tiles, 2 * sambaCeilDiv(tiles, full));
           tryChoice(search);

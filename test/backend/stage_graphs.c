@@ -581,6 +581,42 @@ static void makeProgram(SambaStageGraph *graph, Random *random) {
   addProgram(graph, random, &stage, READ(out, 0, 1));
 }
 
+/* A product and what comes behind it: a bias of each column, a factor of each row, a residual, a
+ * step that counts columns, some of them. */
+static void makeTail(SambaStageGraph *graph, Random *random) {
+  int64_t m = randomIn(random, 20, 150), n = randomIn(random, 20, 150);
+  SambaDType dtype = randomIn(random, 0, 1) ? SAMBA_DTYPE_BF16 : F;
+  uint32_t a = addTensor(graph, A, dtype, DIMS(m, randomIn(random, 30, 300)));
+  uint32_t b = addTensor(graph, A, dtype, DIMS(dimsOf(graph, a)[1], n));
+  uint32_t bias = addTensor(graph, A, F, DIMS(n));
+  uint32_t factor = addTensor(graph, A, F, DIMS(m));
+  uint32_t residual = addTensor(graph, A, F, DIMS(m, n));
+  uint32_t x = addMatmul(graph, a, b, false, M, F);
+  int64_t kinds = randomIn(random, 1, 15);
+
+  for (int kind = 0; kind < 4; ++kind) {
+    if (!(kinds >> kind & 1))
+      continue;
+    uint32_t y = addTensor(graph, kinds >> (kind + 1) ? M : R, F, DIMS(m, n));
+    SambaStage stage = newStage("tail", DIMS(m, n), 2);
+    addOperand(&stage, READ(x, 0, 1));
+    if (kind == 0) {
+      addOperand(&stage, READ(bias, 1));
+      addStage(graph, &stage, READ(y, 0, 1), OPS(OP(ADD, F, 0, 1)));
+    } else if (kind == 1) {
+      addOperand(&stage, READ(factor, 0));
+      addStage(graph, &stage, READ(y, 0, 1), OPS(OP(MUL, F, 0, 1)));
+    } else if (kind == 2) {
+      addOperand(&stage, READ(residual, 0, 1));
+      addStage(graph, &stage, READ(y, 0, 1), OPS(OP(ADD, F, 0, 1)));
+    } else {
+      addStage(graph, &stage, READ(y, 0, 1),
+               OPS({.opcode = SAMBA_LANE_COUNTER, .type = F, .immediate = 1}, OP(ADD, F, 0, 1)));
+    }
+    x = y;
+  }
+}
+
 const GraphKind graphKinds[] = {{"matmul", makeMatmul},
                                 {"large matmul", makeLargeMatmul},
                                 {"integers", makeIntegers},
@@ -598,5 +634,6 @@ const GraphKind graphKinds[] = {{"matmul", makeMatmul},
                                 {"attention", makeAttention},
                                 {"heads", makeHeads},
                                 {"program", makeProgram},
-                                {"scatter", makeScatter}};
+                                {"scatter", makeScatter},
+                                {"tail", makeTail}};
 const uint32_t graphKindCount = sizeof graphKinds / sizeof graphKinds[0];
