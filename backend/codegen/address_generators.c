@@ -15,6 +15,7 @@ typedef struct AgUse {
   const SambaTileNest *nest;
   uint32_t mask, sources;
   uint32_t most_ranges, most_ways;
+  uint32_t spread;   /* streams to each source: the buffers over which its slot is spread */
   int64_t row_bytes; /* > 0: staged, and a range should make rows of whole bursts out of these */
   bool stores;
   double first_bytes, bytes; /* before the first firing; in all */
@@ -28,9 +29,23 @@ typedef struct AgShare {
 
 /* No port has more streams than a lane has flow ids. */
 static bool isWithinFlows(const SambaCodegen *codegen, const AgUse *use, uint32_t ranges) {
+  uint64_t flows = (uint64_t)codegen->machine->flows_per_lane;
   if (use->stores)
     return sambaStoresFit(codegen, use->nest, ranges);
-  return ranges * (uint64_t)codegen->machine->flows_per_lane >= use->sources;
+  if (ranges * flows < use->sources)
+    return false;
+  if (use->spread < 2)
+    return true;
+
+  SambaCopyRange *cut = sambaAllocateZeroed(ranges, sizeof *cut);
+  uint32_t made = sambaCutCopies(use->nest, use->mask, ranges, cut);
+  uint64_t largest = 0;
+  for (uint32_t r = 0; r < made; ++r) {
+    uint64_t size = sambaCopyRangeSize(&cut[r], use->nest->group->dim_count);
+    largest = size > largest ? size : largest;
+  }
+  free(cut);
+  return largest * use->spread <= flows * (uint64_t)codegen->machine->unit_vector_outputs;
 }
 
 /* Staged rows should be whole bursts. */
@@ -99,8 +114,8 @@ static void addOperand(SambaCodegen *codegen, SambaGroupPlan *plan, uint32_t i, 
     sambaTileNestBox(nest, i, level, &box);
   else
     sambaTileNestSlotBox(nest, i, &box);
-  int64_t slots =
-      sambaTileNestTrips(nest, level) * (direct ? 1 : sambaTileNestSpread(nest, i, &position));
+  uint32_t spread = direct ? 1 : sambaTileNestSpread(nest, i, &position);
+  int64_t slots = sambaTileNestTrips(nest, level) * spread;
   SambaTileNest *loads = SAMBA_ARENA_NEW(&codegen->scratch, SambaTileNest);
   sambaTileNestOfLoads(nest, i, loads);
   AgUse use = {.ranges = &plan->loads[i],
@@ -108,7 +123,8 @@ static void addOperand(SambaCodegen *codegen, SambaGroupPlan *plan, uint32_t i, 
                .tensor = map->tensor,
                .nest = loads,
                .mask = sambaCopyMask(loads, i),
-               .sources = sambaTileNestSources(loads, i)};
+               .sources = sambaTileNestSources(loads, i),
+               .spread = spread};
   use.most_ranges = use.sources;
   use.most_ways = direct ? 1 : waysOf(codegen, &box);
   use.first_bytes =
@@ -116,8 +132,7 @@ static void addOperand(SambaCodegen *codegen, SambaGroupPlan *plan, uint32_t i, 
   use.bytes = use.first_bytes * (double)slots;
   SambaCopyRange whole;
   sambaCutCopies(loads, use.mask, 1, &whole);
-  if (!direct && sambaTileNestSpread(nest, i, &position) == 1 &&
-      sambaStagedSourceDim(loads, i, &box, &whole) != SAMBA_NO_INDEX) {
+  if (!direct && spread == 1 && sambaStagedSourceDim(loads, i, &box, &whole) != SAMBA_NO_INDEX) {
     use.most_ranges = (use.sources + 1) / 2; /* at least two copies per row */
     int64_t row = box.size[box.rank - 1] * sambaDTypeBytes(sambaTileNestDType(nest, i));
     int64_t run = 1;

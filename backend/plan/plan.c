@@ -21,6 +21,10 @@ static const double worthCopies = 0.95;
  * once. */
 static const double launchShare = 0.5;
 
+/* Of the DRAM and of the slowest group, the one that takes less time makes the other wait for this
+ * share of it. */
+static const double besideShare = 0.25;
+
 typedef struct Planner {
   SambaStageGraph *graph;
   const SambaMachine *machine;
@@ -295,8 +299,12 @@ static double estimateTogether(const Planner *planner, const SambaPipeline *pipe
   }
 
   dram /= sambaMachineDramBytesPerCycle(planner->machine);
-  slowest = dram > slowest ? dram : slowest;
-  return slowest * (1 + (double)levels / (double)slicesOf(pipeline, pipeline->count)) + fill;
+  double start = (double)levels / (double)slicesOf(pipeline, pipeline->count);
+  double both = dram > slowest ? dram : slowest;
+  /* Where several loops stream, the DRAM is busy while the pipeline fills, and waits a little. */
+  if (pipeline->count > 1)
+    return both + besideShare * (slowest + dram - both) + slowest * start + fill;
+  return both * (1 + start) + fill;
 }
 
 /* Plans all groups along a pipeline. out_cycles: the estimate. */
@@ -456,17 +464,26 @@ static SambaPipeline pipelineAlong(Pipelines *pipelines, uint32_t first, uint32_
   return pipeline;
 }
 
-/* Shares the tiles of the loops among at most `replicas`, evenly, those of outer loops first.
- * Returns how many there are. */
-static uint32_t shareTiles(SambaPipeline *pipeline, uint32_t replicas) {
-  uint32_t made = 1;
-  for (uint32_t i = 0; i < pipeline->count; ++i) {
-    int64_t tiles = sambaCeilDiv(pipeline->extent[i], pipeline->tile[i]);
-    int64_t most = replicas / made < tiles ? replicas / made : tiles;
-    pipeline->copies[i] = (uint32_t)sambaCeilDiv(tiles, sambaCeilDiv(tiles, most));
-    made *= pipeline->copies[i];
+/* Shares the tiles of the loops from `loop` on among as many replicas as can be, `most` at most,
+ * evenly; of equals those along outer loops. Returns how many there are. */
+static uint32_t shareTiles(SambaPipeline *pipeline, uint32_t loop, uint32_t most) {
+  if (loop == pipeline->count)
+    return 1;
+  int64_t tiles = sambaCeilDiv(pipeline->extent[loop], pipeline->tile[loop]);
+  uint32_t best = 0, copies[SAMBA_MAX_PIPELINE_DIMS] = {0};
+
+  for (int64_t own = tiles < most ? tiles : most; own > 0 && best < most; --own) {
+    int64_t each = sambaCeilDiv(tiles, own);
+    own = sambaCeilDiv(tiles, each); /* as many have no more tiles each */
+    uint32_t made = (uint32_t)own * shareTiles(pipeline, loop + 1, most / (uint32_t)own);
+    if (made <= best)
+      continue;
+    best = made;
+    pipeline->copies[loop] = (uint32_t)own;
+    memcpy(copies, pipeline->copies, sizeof copies);
   }
-  return made;
+  memcpy(&pipeline->copies[loop], &copies[loop], (pipeline->count - loop) * sizeof *copies);
+  return best;
 }
 
 /* A pipeline with one replica, and with more of them. */
@@ -475,14 +492,19 @@ static void tryReplicas(Pipelines *pipelines, SambaPipeline *pipeline) {
   int64_t slices = 1;
   for (uint32_t i = 0; i < pipeline->count; ++i)
     slices *= sambaCeilDiv(pipeline->extent[i], pipeline->tile[i]);
-  for (int64_t replicas = 1; replicas <= slices; replicas *= pipeline->count > 1 ? 2 : 4) {
-    uint32_t made = shareTiles(pipeline, (uint32_t)replicas);
-    if (made == last)
-      continue;
-    last = made;
-    if (!tryPipeline(pipelines, pipeline))
-      break; /* more replicas need more units */
-  }
+
+  /* Of several loops also three of each four: replicas divide the chip's units. */
+  int64_t step = pipeline->count > 1 ? 2 : 4;
+  for (int64_t replicas = 1; replicas <= slices; replicas *= step)
+    for (int64_t more = 2; more <= (step == 2 && replicas > 4 ? 3 : 2); ++more) {
+      int64_t most = replicas * more / 2 < slices ? replicas * more / 2 : slices;
+      uint32_t made = shareTiles(pipeline, 0, (uint32_t)most);
+      if (made == last)
+        continue;
+      last = made;
+      if (!tryPipeline(pipelines, pipeline))
+        return; /* more replicas need more units */
+    }
 }
 
 /* Pipelines along one class, in slices of several sizes. */

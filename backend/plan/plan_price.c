@@ -347,7 +347,11 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   if (depth == 1 && slots > 1) /* filling and reading take turns */
     raise(&pricing->turns, loading);
   ++pricing->uses;
-  pricing->least_ags += leastRanges(nest, i, machine->flows_per_lane);
+  double ranges = leastRanges(nest, i, machine->flows_per_lane);
+  if (spread > 1) /* a stream to each buffer */
+    raise(&ranges,
+          leastRanges(nest, i, machine->flows_per_lane * machine->unit_vector_outputs / spread));
+  pricing->least_ags += ranges;
   pricing->demands[pricing->demand_count++] =
       (struct Demand){slot_bytes * loaded, all, loaded, staged, direct ? 1 : 2};
   if (!direct)
