@@ -90,6 +90,7 @@ typedef struct Source { /* of one operand in memory */
   SambaTileNest loads;   /* its copies are loaded apart */
   uint32_t spread,
       spread_at;  /* buffers of each source, one per iteration of the loop at that position */
+  uint32_t twins; /* of each of these, with the same content for a part of the copies */
   uint32_t level; /* a slot per iteration of the loops before it */
   SambaTileBox slot;
   uint32_t ways; /* loads per buffer, each with its part along cut_axis */
@@ -159,9 +160,10 @@ static uint32_t readersOf(const Source *source) {
   return source->sharing.paired == SAMBA_NO_INDEX ? 1 : 2;
 }
 
-/* A buffer for one source or two: filled slot by slot, read token by token. */
+/* A buffer for one source or two: filled slot by slot, read token by token. twin: of those with the
+ * same content. */
 static SambaStatus addBuffer(SambaCodegen *codegen, const Source *source, uint32_t number,
-                             uint32_t *out_unit) {
+                             uint32_t twin, uint32_t *out_unit) {
   uint32_t readers = readersOf(source);
   const SambaGroupPlan *plan = &codegen->plans[source->group];
   const SambaTileNest *nest = &plan->nest;
@@ -172,6 +174,8 @@ static SambaStatus addBuffer(SambaCodegen *codegen, const Source *source, uint32
                                                                : 1; /* loaded once: one slot */
   const char *name =
       sambaArenaFormat(codegen->arena, "%s.in%u.buffer%u", plan->prefix, source->operand, number);
+  if (twin)
+    name = sambaArenaFormat(codegen->arena, "%s.twin%u", name, twin);
   SAMBA_RETURN_IF_ERROR(
       sambaCheckBufferBytes(codegen, name, (uint64_t)source->slot.elements, dtype, depth));
   *out_unit = sambaAssemblyAddUnit(
@@ -298,6 +302,7 @@ static void connectBuffers(SambaCodegen *codegen, const Source *source, const Sa
 
   sambaCutCopies(nest, source->sharing.joined, 1, &together);
   uint32_t count = sambaCopyRangeSize(&together, nest->group->dim_count);
+  count *= source->twins;
   SambaEndpoint *takers = SAMBA_ARENA_ARRAY(&codegen->scratch, SambaEndpoint, count);
   memcpy(copy, range->first, sizeof copy);
   do {
@@ -308,10 +313,11 @@ static void connectBuffers(SambaCodegen *codegen, const Source *source, const Sa
         same.first[dim] = copy[dim];
     memcpy(one, same.first, sizeof one);
     uint32_t taker = 0;
-    do
-      takers[taker++] =
-          (SambaEndpoint){buffers[sambaCopyIndex(nest, mask, one) * source->spread + way], port};
-    while (sambaCopyNext(nest, &same, one));
+    do {
+      uint32_t buffer = sambaCopyIndex(nest, mask, one) * source->spread + way;
+      for (uint32_t twin = 0; twin < source->twins; ++twin)
+        takers[taker++] = (SambaEndpoint){buffers[buffer * source->twins + twin], port};
+    } while (sambaCopyNext(nest, &same, one));
     sambaAssemblyConnect(&codegen->assembly, from, takers, count);
   } while (sambaCopyNext(nest, range, copy));
 }
@@ -425,28 +431,36 @@ static void chooseStaging(const SambaTileNest *nest, const SambaCopyRange *range
   }
 }
 
+/* Joins a port of a buffer with those of its readers that are this twin's. block: tokens that each
+ * buffer of a spread slot sends in turn. */
+static void connectReaders(SambaCodegen *codegen, const Source *source, SambaEndpoint from,
+                           uint32_t twin, int64_t block, const SambaEndpoints *readers) {
+  size_t first = readers->size * twin / source->twins;
+  size_t end = readers->size * (twin + 1) / source->twins;
+  sambaAssemblyConnect(&codegen->assembly, from, readers->data + first, (uint32_t)(end - first));
+  for (size_t t = first; t < end && source->spread > 1; ++t)
+    sambaAssemblyUnit(&codegen->assembly, readers->data[t].unit)
+        ->inputs[readers->data[t].port]
+        .block = (uint32_t)block;
+}
+
 /* All buffers of the operand, joined with who reads them. */
 static SambaStatus addBuffers(SambaCodegen *codegen, const Source *source,
                               const SambaEndpoints *consumers, uint32_t **out_buffers) {
   const SambaTileNest *nest = &codegen->plans[source->group].nest;
   uint32_t readers = readersOf(source);
   uint32_t count = sambaTileNestSources(nest, source->operand) / readers * source->spread;
-  uint32_t *buffers = SAMBA_ARENA_ARRAY(&codegen->scratch, uint32_t, count);
+  uint32_t *buffers = SAMBA_ARENA_ARRAY(&codegen->scratch, uint32_t, (size_t)count * source->twins);
 
   /* The PCUs take the tokens of one iteration of the spread loop after the other. */
   int64_t block = sambaTileNestTrips(nest, sambaTileNestTokenLevel(nest, source->operand)) /
                   (source->spread > 1 ? sambaTileNestTrips(nest, source->spread_at + 1) : 1);
-  for (uint32_t b = 0; b < count; ++b) {
-    SAMBA_RETURN_IF_ERROR(addBuffer(codegen, source, b, &buffers[b]));
-    for (uint32_t port = 0; port < readers; ++port) {
-      const SambaEndpoints *takers = &consumers[b / source->spread * readers + port];
-      sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){buffers[b], port}, takers->data,
-                           takers->size);
-      for (size_t t = 0; t < takers->size && source->spread > 1; ++t)
-        sambaAssemblyUnit(&codegen->assembly, takers->data[t].unit)
-            ->inputs[takers->data[t].port]
-            .block = (uint32_t)block;
-    }
+  for (uint32_t b = 0; b < count * source->twins; ++b) {
+    uint32_t number = b / source->twins, twin = b % source->twins;
+    SAMBA_RETURN_IF_ERROR(addBuffer(codegen, source, number, twin, &buffers[b]));
+    for (uint32_t port = 0; port < readers; ++port)
+      connectReaders(codegen, source, (SambaEndpoint){buffers[b], port}, twin, block,
+                     &consumers[number / source->spread * readers + port]);
   }
 
   *out_buffers = buffers;
@@ -473,6 +487,7 @@ static SambaStatus readMemory(SambaCodegen *codegen, uint32_t g, uint32_t operan
   else
     sambaTileNestSlotBox(nest, operand, &source.slot);
   source.cut_axis = sambaOutermostAxis(&source.slot);
+  source.twins = sambaTileNestTwins(nest, operand);
   sambaTileNestOfBuffers(nest, operand, &source.buffers);
   sambaTileNestOfLoads(nest, operand, &source.loads);
   uint32_t wanted = plan->loads[operand];

@@ -398,6 +398,19 @@ uint32_t sambaTileNestReadPorts(const SambaTileNest *nest, uint32_t operand) {
   return ports;
 }
 
+/* A multicast goes on when all who take it have room, so copies that share one wait for the
+ * farthest of them; two operands of the array do so along the rows and the columns of a field of
+ * copies, and FIFOs even out what they differ in only over some distance. */
+enum { mostTakers = 8 };
+
+uint32_t sambaTileNestTwins(const SambaTileNest *nest, uint32_t operand) {
+  const SambaGroup *group = nest->group;
+  if (!group->systolic || nest->joined[operand] ||
+      (operand != group->mac[0] && operand != group->mac[1]) || !isLarge(nest, operand))
+    return 1;
+  return (uint32_t)sambaCeilDiv(nest->copies / sambaTileNestSources(nest, operand), mostTakers);
+}
+
 uint32_t sambaTileNestLoadedSources(const SambaTileNest *nest, uint32_t operand) {
   SambaTileSharing sharing = sambaTileNestSharing(nest, operand);
   uint32_t sources = sambaTileNestSources(nest, operand);

@@ -162,6 +162,8 @@ bool sambaTileNestIsDirect(const SambaTileNest *nest, uint32_t operand);
 uint32_t sambaTileNestSources(const SambaTileNest *nest, uint32_t operand);
 /* Those of them that are loaded apart. */
 uint32_t sambaTileNestLoadedSources(const SambaTileNest *nest, uint32_t operand);
+/* Buffers with the same content behind each source in memory, each for a part of the copies. */
+uint32_t sambaTileNestTwins(const SambaTileNest *nest, uint32_t operand);
 /* Read ports in each replica of the buffer that an operand comes from when that is one of the
  * section: one that deals tokens to the sources in turn, or one for each source. */
 uint32_t sambaTileNestReadPorts(const SambaTileNest *nest, uint32_t operand);

@@ -355,8 +355,8 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   pricing->demands[pricing->demand_count++] =
       (struct Demand){slot_bytes * loaded, all, loaded, staged, direct ? 1 : 2};
   if (!direct)
-    pricing->pmus +=
-        (uint32_t)buffers * spread + stages(nest, staged, (uint32_t)buffers, sourcesPerStage);
+    pricing->pmus += (uint32_t)buffers * spread * sambaTileNestTwins(nest, i) +
+                     stages(nest, staged, (uint32_t)buffers, sourcesPerStage);
 }
 
 static double outputRowBytes(const SambaTileNest *nest, uint32_t *out_staged) {

@@ -314,6 +314,28 @@ static void largeTokensAreNotDealtBesideAMulticast(void **state) {
   sambaArenaDestroy(&sample.arena);
 }
 
+/* A source sends to eight copies at most: rows go to 64 columns of copies, columns to 16 rows. */
+static void sourcesHaveTwins(void **state) {
+  (void)state;
+  Sample sample;
+  makeMatmul(&sample, SAMBA_DTYPE_BF16);
+  const uint32_t order[] = {0, 1, 2}, unroll[] = {16, 64, 1};
+  const struct {
+    int64_t tile[3];
+    uint32_t twins[2];
+  } cases[] = {{{16, 16, 512}, {8, 2}}, {{16, 16, 32}, {1, 1}}}; /* FIFOs hold 32 steps */
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    SambaTileNest nest;
+    sambaTileNestFill(&sample.graph, sample.groups.groups[0], sn40l(), 0, order, cases[i].tile,
+                      unroll, &nest);
+    sambaTileNestSettleTokens(&nest);
+    for (uint32_t operand = 0; operand < 2; ++operand)
+      assert_int_equal(sambaTileNestTwins(&nest, operand), cases[i].twins[operand]);
+  }
+  sambaArenaDestroy(&sample.arena);
+}
+
 /* 1024 copies with 64 passes of 1 KiB each, summed round by round. */
 static void copiesShareTheirLastRuns(void **state) {
   (void)state;
@@ -355,6 +377,7 @@ int main(void) {
                                      cmocka_unit_test(theSmallestIsHeldFirst),
                                      cmocka_unit_test(gathersAreBufferedWhereTheOrderDiffers),
                                      cmocka_unit_test(largeTokensAreNotDealtBesideAMulticast),
+                                     cmocka_unit_test(sourcesHaveTwins),
                                      cmocka_unit_test(copiesShareTheirLastRuns)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
