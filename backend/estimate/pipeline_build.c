@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Pieces of a generator's outstanding bytes: so many are asked for at once. */
-enum { pieces = 4 };
+/* Pieces of a generator's outstanding bytes: so many are asked for, or written, at once. */
+enum { readPieces = 4, writePieces = 8 };
 
 /*===-- Building ------------------------------------------------------------------------------===*/
 
@@ -240,7 +240,8 @@ static void makeMemory(SambaPipelineRun *run, uint32_t index) {
   actor->requests = law.requests;
   run->loads_left += load;
   double window = (double)(run->machine->ag_bursts * run->machine->dram_burst_bytes);
-  actor->piece_count = (uint32_t)fmax(1, ceil(law.bytes * pieces / window));
+  actor->piece_count =
+      (uint32_t)fmax(1, ceil(law.bytes * (load ? readPieces : writePieces) / window));
   actor->window = SAMBA_ARENA_NEW(&run->arena, SambaPipelineWindow);
   for (uint32_t p = 0; p < unit->input_count; ++p)
     addInput(run, actor, p, 1, load && !port->access.has_index);

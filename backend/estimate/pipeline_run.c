@@ -238,6 +238,13 @@ static double creditAt(SambaPipelineRun *run, SambaPipelineWindow *window, doubl
   return at;
 }
 
+static void pushOutstanding(SambaPipelineWindow *window, double bytes, double until) {
+  uint32_t place = (window->head + window->size++) % SAMBA_PIPELINE_WINDOW;
+  window->bytes[place] = bytes;
+  window->until[place] = until;
+  window->outstanding += bytes;
+}
+
 /* Asks the memory for one piece of the running token at the time of now. Returns when the next may
  * follow. */
 static double askMemory(SambaPipelineRun *run, SambaPipelineActor *actor) {
@@ -252,14 +259,25 @@ static double askMemory(SambaPipelineRun *run, SambaPipelineActor *actor) {
   run->memory_free = fmax(run->memory_free, at + half) + moving;
   double first = at + latency + queue;
   double last = first + fmax(issue, moving);
-  uint32_t place = (window->head + window->size++) % SAMBA_PIPELINE_WINDOW;
-  window->bytes[place] = bytes;
-  window->until[place] = last;
-  window->outstanding += bytes;
+  pushOutstanding(window, bytes, last);
   if (actor->piece == 0)
     actor->token_first = first;
   actor->token_last = last;
   return at + issue;
+}
+
+/* Hands the token of a store to the memory, piece by piece. Returns when its generator is through
+ * with it: writes are acknowledged after the way to the memory and back. */
+static double writeMemory(SambaPipelineRun *run, SambaPipelineActor *actor) {
+  double bytes = actor->bytes / actor->piece_count, issue = actor->issue / actor->piece_count;
+  double at = run->now;
+  for (uint32_t piece = 0; piece < actor->piece_count; ++piece) {
+    at = fmax(at, creditAt(run, actor->window, bytes)) + issue;
+    pushOutstanding(actor->window, bytes, at + (double)run->machine->ag_latency_cycles);
+  }
+  double turns = run->loads_left ? actor->requests * run->turn_cycles : 0;
+  book(&run->memory_free, run->now, actor->twins * (actor->bytes / run->memory_rate + turns));
+  return at;
 }
 
 static void pushTaken(SambaPipelineActor *actor, SambaPipelineInput *input) {
@@ -282,9 +300,7 @@ static void beginFiring(SambaPipelineRun *run, SambaPipelineActor *actor) {
   if (actor->kind == SAMBA_PIPELINE_READ || actor->kind == SAMBA_PIPELINE_WRITE)
     bookPmu(run, actor);
   if (actor->kind == SAMBA_PIPELINE_STORE)
-    book(&run->memory_free, run->now,
-         actor->twins * (actor->bytes / run->memory_rate +
-                         (run->loads_left ? actor->requests * run->turn_cycles : 0)));
+    actor->end = fmax(actor->end, writeMemory(run, actor));
 
   for (uint32_t i = 0; i < actor->input_count; ++i)
     if (actor->done % actor->inputs[i].period == 0)

@@ -163,7 +163,7 @@ double sambaMachineTurnCycles(const SambaMachine *machine, double writes_per_byt
   double low = (double)machine->dram_write_low, burst = (double)machine->dram_burst_bytes;
   /* Writes that come to a channel that is never idle before the first of them is due. */
   double due = SAMBA_WRITE_AGE_WINDOWS * (double)machine->dram_window * burst * writes_per_byte;
-  double together = due >= high ? high - low : fmax(SAMBA_WRITES_PER_TURN, due - low);
+  double together = fmax(SAMBA_WRITES_PER_TURN, (fmin(due, high) - low) / 2);
   double turn = 2 * (double)machine->dram_turnaround_ps * 1e-12 * (double)machine->clock_hz;
   return rate > 0 ? turn / together / (double)channels : 0;
 }

@@ -16,8 +16,10 @@
 #define SAMBA_STORE_SHARE 0.6 /* of a generator's rate when it stores: tokens come in bursts */
 #define SAMBA_SHORT_ROWS_COST 1.15 /* of rows below two bursts: each activates a DRAM row */
 
-/* Writes that a channel serves between reads: they wait for their age or a full queue, and a few
- * are due at a time. 2.6 in the element-wise sections of ResNet-50 (6,500 writes per channel). */
+/* Writes that a channel serves between reads wait for their age (these windows of bursts) or a full
+ * queue. A turn serves half of those above the low mark, because hits go before the oldest; few are
+ * due where writes are few. 2.6 in the element-wise sections of ResNet-50 (6,500 writes per
+ * channel), 5 to 8 in AdamW's. */
 #define SAMBA_WRITES_PER_TURN 2.6
 #define SAMBA_WRITE_AGE_WINDOWS 4
 

@@ -1,6 +1,7 @@
 /* Known plans; see known_plan.h. */
 #include "dialect/stages/known_plan.h"
 
+#include "backend/codegen/banking.h"
 #include "backend/estimate/estimate.h"
 #include "backend/estimate/predict.h"
 #include "backend/stage/stage_key.h"
@@ -58,6 +59,8 @@ static SambaStatus planGraph(const SambaPlanTarget *target, const SambaPlanOptio
   sambaWorkCount(SAMBA_WORK_PLANS_MADE);
   SambaStatus status = sambaPlanSection(graph, target->machine, options, &arena, &section);
   wanted->fits = !status && section;
+  if (wanted->fits) /* of a draft, which has no banking */
+    sambaChooseBanking(target->machine, section);
   if (wanted->fits)
     wanted->cycles = sambaSectionPredict(section, target->machine).cycles +
                      sambaSectionLaunchCycles(section, target->machine);
