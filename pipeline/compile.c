@@ -12,6 +12,7 @@
 #include "dialect/samba/graph.h"
 #include "dialect/samba/interface.h"
 #include "lowering/pef/rdu_to_pef.h"
+#include "pipeline/explain.h"
 #include "pipeline/register.h"
 #include "pipeline/requested_record.h"
 #include "support/file/atomic_file.h"
@@ -144,22 +145,6 @@ SambaStatus sambaModuleRunPasses(MlirModule module, const char *passes) {
   return runPasses(mlirModuleGetOperation(module), &plain, passes);
 }
 
-/* "; layers a, b", or "" for an image without layers. */
-static const char *describeLayers(const SambaPefImage *image, SambaArena *arena) {
-  SambaStringRef *layers;
-  uint32_t count = sambaPefImageLayers(image, arena, &layers);
-  size_t size = sizeof "; layers ";
-  for (uint32_t i = 0; i < count; ++i)
-    size += layers[i].size + 2;
-
-  char *text = SAMBA_ARENA_ARRAY(arena, char, size);
-  size_t at = 0;
-  for (uint32_t i = 0; i < count; ++i)
-    at += (size_t)snprintf(text + at, size - at, "%s%.*s", i ? ", " : "; layers ",
-                           SAMBA_STRING_ARGS(layers[i]));
-  return text;
-}
-
 /* The most bytes of activations that are alive in one call, and which. */
 static uint64_t mostAlive(const SambaPef *pef, uint32_t *out_call) {
   uint64_t most = 0;
@@ -213,34 +198,41 @@ static void explainMemory(MlirOperation module, const SambaPef *pef) {
 }
 
 /* --explain: a remark per section. */
-static void explain(MlirOperation module, const SambaPef *pef) {
+static void explain(MlirOperation module, const SambaPef *pef,
+                    const SambaEmittedSections *emitted) {
+  for (uint32_t s = 0; s < pef->sections_count; ++s) {
+    SambaText text = {0};
+    sambaExplainLine(pef, emitted, s, &text);
+    sambaDiagnose(mlirOperationGetLocation(module), MlirDiagnosticRemark,
+                  sambaMlirString(sambaTextGet(&text)), 0, NULL);
+    sambaTextFree(&text);
+  }
+}
+
+/* The log beside the PEF, with what --explain says of each section. */
+static SambaStatus writeLog(const SambaPef *pef, const SambaEmittedSections *emitted,
+                            const char *path) {
+  SambaText more = {0};
   SambaArena arena = {0};
   for (uint32_t s = 0; s < pef->sections_count; ++s) {
-    const SambaPefSection *section = &pef->sections[s];
-    const SambaPefImage *image = &pef->images[section->image];
-    uint32_t calls = 0;
-    for (uint32_t c = 0; c < pef->calls_count; ++c)
-      calls += pef->calls[c].section == s;
-    const char *text = sambaArenaFormat(
-        &arena, "section %u @%.*s: %u calls, %u PCUs, %u PMUs, %u AGs, estimated %llu cycles%s", s,
-        SAMBA_STRING_ARGS(section->name), calls, section->pcus, section->pmus, section->ags,
-        (unsigned long long)section->estimated_cycles, describeLayers(image, &arena));
-    sambaDiagnose(mlirOperationGetLocation(module), MlirDiagnosticRemark, sambaMlirString(text), 0,
-                  NULL);
+    sambaTextAppendC(&more, "\n");
+    sambaExplainLine(pef, emitted, s, &more);
   }
-
+  sambaTextAppendC(&more, "\n");
+  SambaStatus status =
+      sambaPefWriteLog(pef, sambaArenaFormat(&arena, "%s.log", path), sambaTextGet(&more));
+  sambaTextFree(&more);
   sambaArenaDestroy(&arena);
+  return status;
 }
 
 /* To the file with its log, or to memory. */
-static SambaStatus deliverPef(SambaPef *pef, SambaCompileOutput *output) {
+static SambaStatus deliverPef(SambaPef *pef, const SambaEmittedSections *emitted,
+                              SambaCompileOutput *output) {
   if (!output->path)
     return sambaPefWriteToMemory(pef, &output->data, &output->size);
   SAMBA_RETURN_IF_ERROR(sambaPefWrite(pef, output->path));
-  SambaArena arena = {0};
-  SambaStatus status = sambaPefWriteLog(pef, sambaArenaFormat(&arena, "%s.log", output->path));
-  sambaArenaDestroy(&arena);
-  return status;
+  return writeLog(pef, emitted, output->path);
 }
 
 static SambaStatus writePef(MlirOperation module, const SambaModuleOptions *options,
@@ -253,6 +245,7 @@ static SambaStatus writePef(MlirOperation module, const SambaModuleOptions *opti
   memcpy(table, own, sizeof own);
   for (size_t i = 0; i < options->note_count; ++i)
     table[own_count + i] = (SambaEmitOption){options->notes[i].key, options->notes[i].value};
+  SambaEmittedSections emitted = {0};
   SambaEmitOptions emit = {.folder = options->folder,
                            .data_folder = options->data_folder,
                            .model = options->model,
@@ -260,18 +253,22 @@ static SambaStatus writePef(MlirOperation module, const SambaModuleOptions *opti
                            .trace = options->trace,
                            .trace_size = options->trace_size,
                            .option_count = (uint32_t)(own_count + options->note_count),
-                           .options = table};
+                           .options = table,
+                           .emitted = &emitted};
   SambaPef *pef = NULL;
   SambaStatus status = sambaModuleToPef(module, &emit, &pef);
 
   if (!status)
-    status = deliverPef(pef, output);
+    status = deliverPef(pef, &emitted, output);
   if (!status && options->explain) {
-    explain(module, pef);
+    explain(module, pef, &emitted);
     explainMemory(module, pef);
   }
+  if (!status && output->wants_explanation)
+    output->explanation = sambaExplainJson(pef, &emitted);
   if (pef)
     sambaPefDestroy(pef);
+  sambaEmittedSectionsFree(&emitted);
   free(table);
   return status;
 }

@@ -17,7 +17,7 @@ typedef struct SambaModuleOptions {
   SambaPipelineOptions pipeline;
   const char *dump_decisions; /* file for the decisions of the last attempt, NULL: none */
   bool external_weights;      /* refer to the model's files instead of copying weights */
-  bool explain;               /* remarks: sections, units, estimates */
+  bool explain;               /* remarks: sections, predictions, memory, work */
   const char *
       trace; /* the trace record (SambaTraceRecord's lines, each ended by a newline); may be NULL */
   size_t trace_size;
@@ -42,6 +42,8 @@ typedef struct SambaCompileOutput {
   const char *path; /* NULL: to memory */
   void *data;       /* owned by the caller (free) */
   size_t size;
+  bool wants_explanation; /* what became of the sections, as JSON */
+  char *explanation;      /* owned by the caller (free) */
 } SambaCompileOutput;
 
 /* A context with everything registered and loaded that importing and compiling need. Destroy with

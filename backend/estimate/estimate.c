@@ -100,6 +100,36 @@ void sambaSectionTraffic(const SambaSection *section, uint64_t *out_read, uint64
   }
 }
 
+static double flopsOf(const SambaLaneOp *op) {
+  char kind = sambaLaneOpClass(op->opcode);
+  bool twice = sambaLaneOpIsMac(op->opcode) || op->opcode == SAMBA_LANE_FMA;
+  if (op->type != SAMBA_DTYPE_F32 || op->opcode == SAMBA_LANE_MOVE ||
+      op->opcode == SAMBA_LANE_SELECT || !(twice || kind == 'S' || kind == 'T' || kind == 'R'))
+    return 0;
+  return twice ? 2 : 1;
+}
+
+double sambaSectionFlops(const SambaSection *section) {
+  double flops = 0;
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    const SambaCompute *compute = &section->units[u].compute;
+    if (section->units[u].kind != SAMBA_UNIT_COMPUTE)
+      continue;
+    double points = 1, results = 1; /* of what follows a reduction */
+    bool reduced = false;
+    for (uint32_t c = 0; c < compute->counter_count; ++c) {
+      points *= compute->trips[c];
+      results *= c < 64 && compute->program.reduce_mask >> c & 1 ? 1 : compute->trips[c];
+    }
+    for (uint32_t i = 0; i < compute->program.op_count; ++i) {
+      const SambaLaneOp *op = &compute->program.ops[i];
+      flops += flopsOf(op) * (reduced ? results : points);
+      reduced |= sambaLaneOpClass(op->opcode) == 'R' || sambaLaneOpIsMac(op->opcode);
+    }
+  }
+  return flops;
+}
+
 double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine *machine) {
   int64_t ns = machine->load_latency_ns + machine->argument_latency_ns + machine->execute_hw_ns;
   bool ideal = machine->network == SAMBA_NETWORK_IDEAL; /* no switches */

@@ -23,6 +23,9 @@ SambaStatus sambaSectionFits(const SambaSection *section, const SambaMachine *ma
 /* Bytes that one call moves between DRAM and the chip, as its address generators are configured:
  * padding counts, the rest of a burst does not. */
 void sambaSectionTraffic(const SambaSection *section, uint64_t *out_read, uint64_t *out_written);
+/* Operations on f32 of one call: 2 for each multiply-add, 1 for others but moves and selects, with
+ * padding; as the simulator counts them. */
+double sambaSectionFlops(const SambaSection *section);
 /* Cycles that launching the section costs when another configuration is on the chip. */
 double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine *machine);
 /* The rate of each stream in permille of a lane, 1 to 1000: the vectors that it carries

@@ -12,6 +12,10 @@
 #define SAMBA_REGIONS_ATTRIBUTE "rdu.regions"
 /* On a call: the layers of its operators, in order. */
 #define SAMBA_LAYERS_ATTRIBUTE "rdu.layers"
+/* On a call: why its section ends behind its last operator, a dictionary: `reason` is graph, order,
+ * number, room, cycles or request; `next` the layer behind it; `why` what is short of room;
+ * `together` and `apart` the predicted cycles with the next operators and of two sections. */
+#define SAMBA_END_ATTRIBUTE "rdu.end"
 /* On a module without sections - every result is known to have no elements - the machine. */
 #define SAMBA_MODULE_MACHINE_ATTRIBUTE "rdu.machine"
 /* On an operation of a section: one #rdu.mapping, or an array of them for an operation of several

@@ -461,6 +461,7 @@ static const struct {
     {SAMBA_ACTIVATIONS_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, isList, "a list of integers"},
     {SAMBA_REGIONS_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, mlirAttributeIsAArray, "a list of strings"},
     {SAMBA_LAYERS_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, mlirAttributeIsAArray, "a list of strings"},
+    {SAMBA_END_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, mlirAttributeIsADictionary, "a dictionary"},
     {SAMBA_STAGE_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, mlirAttributeIsAString, "a string"},
     {SAMBA_DECISIONS_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, mlirAttributeIsAArray,
      "a list of strings"},

@@ -16,15 +16,22 @@
 typedef struct Plan {
   bool fits; /* its section can be emitted within the machine's units; without one, nothing else */
   double cycles;
+  char *why; /* it has none; owned */
   uint32_t stage_count;
   SambaMapping mappings[];
 } Plan;
+
+static void freePlan(void *plan) {
+  free(((Plan *)plan)->why);
+  free(plan);
+}
 
 /* Where a known plan goes. */
 typedef struct Wanted {
   SambaStageGraph *graph;
   bool fits;
   double cycles;
+  SambaText *why; /* gets the reason when there is no plan; may be NULL */
 } Wanted;
 
 static void readPlan(const void *result, void *user) {
@@ -32,6 +39,8 @@ static void readPlan(const void *result, void *user) {
   Wanted *wanted = user;
   wanted->fits = plan->fits;
   wanted->cycles = plan->cycles;
+  if (plan->why && wanted->why)
+    sambaTextAppendC(wanted->why, plan->why);
   if (plan->fits)
     memcpy(wanted->graph->mappings, plan->mappings, plan->stage_count * sizeof *plan->mappings);
 }
@@ -75,21 +84,28 @@ static SambaStatus planOrFind(const SambaPlanTarget *target, const SambaPlanOpti
   MlirContext context = mlirAttributeGetContext(target->attribute);
   SambaResultStore *store = sambaDialectResults(context, sambaMlirString("rdu"));
   SambaContentDigest digest = digestOf(target, divisorOf(options), graph);
-  if (sambaResultStoreRead(store, digest, free, readPlan, wanted) && (wanted->fits || !say_why))
+  if (sambaResultStoreRead(store, digest, freePlan, readPlan, wanted) && (wanted->fits || !say_why))
     return NULL;
 
   SambaStatus status = planGraph(target, options, graph, wanted);
   uint32_t count = wanted->fits ? graph->stage_count : 0;
   Plan *plan = sambaAllocate(sizeof *plan + sambaArraySize(count, sizeof *plan->mappings));
   *plan = (Plan){.fits = wanted->fits, .cycles = wanted->cycles, .stage_count = count};
+  if (!wanted->fits) {
+    const char *why = status ? sambaStatusGetMessage(status) : "code generation refuses the plan";
+    plan->why = strdup(why);
+    if (wanted->why)
+      sambaTextAppendC(wanted->why, why);
+  }
   if (count)
     memcpy(plan->mappings, graph->mappings, count * sizeof *plan->mappings);
-  sambaResultStorePut(store, digest, plan, free);
+  sambaResultStorePut(store, digest, plan, freePlan);
   return status;
 }
 
-bool sambaPlanTry(const SambaPlanTarget *target, SambaStageGraph *graph, double *out_cycles) {
-  Wanted wanted = {.graph = graph};
+bool sambaPlanTry(const SambaPlanTarget *target, SambaStageGraph *graph, double *out_cycles,
+                  SambaText *why) {
+  Wanted wanted = {.graph = graph, .why = why};
   sambaStatusFree(planOrFind(target, NULL, &wanted, false));
   *out_cycles = wanted.cycles;
   return wanted.fits;

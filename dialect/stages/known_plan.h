@@ -8,6 +8,7 @@
 
 #include "backend/machine/machine.h"
 #include "backend/plan/plan.h"
+#include "support/text/text.h"
 
 #include "mlir-c/IR.h"
 
@@ -18,8 +19,10 @@ typedef struct SambaPlanTarget {
 } SambaPlanTarget;
 
 /* Whether the graph has a plan whose section can be emitted within the machine's units;
- * out_cycles: the estimate of that section with its launch. Fills the graph's mappings if so. */
-bool sambaPlanTry(const SambaPlanTarget *target, SambaStageGraph *graph, double *out_cycles);
+ * out_cycles: the prediction for that section with its launch. Fills the graph's mappings if so;
+ * else why, which may be NULL, gets the reason. */
+bool sambaPlanTry(const SambaPlanTarget *target, SambaStageGraph *graph, double *out_cycles,
+                  SambaText *why);
 
 /* sambaPlanTiles, unless the plan is known. */
 SambaStatus sambaPlanOnce(const SambaPlanTarget *target, const SambaPlanOptions *options,

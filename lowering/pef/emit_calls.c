@@ -10,6 +10,9 @@
 #include "dialect/rdu/section/known_section.h"
 #include "dialect/samba/graph.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* Layers of the units in this call: those of the image (which has the layers of its first call)
  * renamed by place. */
 static void emitLayers(SambaEmitter *emitter, MlirOperation operation, SambaPefCall *call) {
@@ -159,10 +162,37 @@ SambaStatus sambaEmitCall(SambaEmitter *emitter, MlirOperation function, MlirOpe
   }
 
   emitDepends(emitter, (uint32_t)operands, &call);
+  if (emitter->options->emitted) {
+    uint32_t image = emitter->sections.data[call.section].image;
+    SambaEmittedSection *emitted = &emitter->options->emitted->data[image];
+    if (mlirAttributeIsNull(emitted->end))
+      emitted->end = sambaOperationAttribute(operation, SAMBA_END_ATTRIBUTE);
+  }
   SAMBA_RETURN_IF_ERROR(checkInPlace(emitter, section, (uint32_t)operands, &call));
   emitLayers(emitter, operation, &call);
   sambaArrayAppend(&emitter->calls, call);
   return NULL;
+}
+
+static void report(const SambaEmitter *emitter, const SambaSection *section,
+                   const SambaPrediction *prediction) {
+  uint32_t busiest = prediction->unit[prediction->bottleneck];
+  const SambaUnit *unit = busiest == SAMBA_NO_INDEX ? NULL : &section->units[busiest];
+  SambaEmittedSection emitted = {.prediction = *prediction,
+                                 .launch_cycles =
+                                     sambaSectionLaunchCycles(section, emitter->machine),
+                                 .flops = sambaSectionFlops(section),
+                                 .unit = strdup(unit ? unit->name : ""),
+                                 .layer = strdup(unit ? unit->layer : "")};
+  sambaArrayAppend(emitter->options->emitted, emitted);
+}
+
+void sambaEmittedSectionsFree(SambaEmittedSections *sections) {
+  for (size_t i = 0; i < sections->size; ++i) {
+    free(sections->data[i].unit);
+    free(sections->data[i].layer);
+  }
+  sambaArrayFree(sections);
 }
 
 SambaStatus sambaEmitSection(SambaEmitter *emitter, MlirOperation operation, uint32_t types) {
@@ -185,7 +215,10 @@ SambaStatus sambaEmitSection(SambaEmitter *emitter, MlirOperation operation, uin
   record.pcus = needs.pcus;
   record.pmus = needs.pmus;
   record.ags = needs.ags;
-  record.estimated_cycles = (uint64_t)sambaSectionPredict(section, emitter->machine).cycles;
+  SambaPrediction prediction = sambaSectionPredict(section, emitter->machine);
+  record.estimated_cycles = (uint64_t)prediction.cycles;
+  if (emitter->options->emitted)
+    report(emitter, section, &prediction);
   sambaSectionTraffic(section, &record.estimated_read_bytes, &record.estimated_write_bytes);
   record.image = (uint32_t)emitter->images.size;
   sambaKnownSectionDestroy(known);

@@ -2,13 +2,23 @@
 #ifndef SAMBA_LOWERING_PEF_EMIT_OPTIONS_H
 #define SAMBA_LOWERING_PEF_EMIT_OPTIONS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "backend/estimate/predict.h"
+
+#include "mlir-c/IR.h"
 
 typedef struct SambaEmitOption {
   const char *key, *value;
 } SambaEmitOption;
+
+/* What is known of a configuration while it is emitted, for reports; one per image of the PEF. */
+typedef struct SambaEmittedSection {
+  SambaPrediction prediction;
+  double launch_cycles, flops;
+  char *unit, *layer; /* the busiest of the bottleneck, "": none; owned */
+  MlirAttribute end;  /* of its first call: why it ends (rdu_attribute_names.h); null: not said */
+} SambaEmittedSection;
+typedef SAMBA_ARRAY(SambaEmittedSection) SambaEmittedSections;
+void sambaEmittedSectionsFree(SambaEmittedSections *sections);
 
 typedef struct SambaEmitOptions {
   const char *folder; /* external data paths in the IR are relative to this folder; NULL or "": the
@@ -23,6 +33,7 @@ typedef struct SambaEmitOptions {
   size_t trace_size;
   uint32_t option_count; /* what goes into the options table */
   const SambaEmitOption *options;
+  SambaEmittedSections *emitted; /* gets what is known of each configuration; may be NULL */
 } SambaEmitOptions;
 
 #endif

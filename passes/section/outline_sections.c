@@ -238,8 +238,9 @@ static MlirAttribute regionsOf(const Outline *outline, MlirContext context) {
   return list;
 }
 
-static void createCall(Outline *outline, MlirOperation section, const MlirOperation *members,
-                       uint32_t count, MlirOperation before, int64_t id) {
+static MlirOperation createCall(Outline *outline, MlirOperation section,
+                                const MlirOperation *members, uint32_t count, MlirOperation before,
+                                int64_t id) {
   MlirContext context = mlirOperationGetContext(section);
   MlirType *types = sambaAllocate(sambaArraySize(outline->results.size + 1, sizeof *types));
 
@@ -270,11 +271,12 @@ static void createCall(Outline *outline, MlirOperation section, const MlirOperat
     mlirValueReplaceAllUsesOfWith(outline->results.data[i],
                                   mlirOperationGetResult(call, (intptr_t)i));
   free(types);
+  return call;
 }
 
 static void outlineOne(SambaOutlinedSections *sections, MlirOperation function,
                        const MlirOperation *members, uint32_t count, MlirAttribute machine,
-                       int64_t id) {
+                       MlirAttribute end, int64_t id) {
   MlirContext context = mlirOperationGetContext(function);
   Outline outline = {.function = function, .body = mlirBlockCreate(0, NULL, NULL)};
   SambaPointerMap set = {0};
@@ -292,7 +294,9 @@ static void outlineOne(SambaOutlinedSections *sections, MlirOperation function,
   MlirOperation section = mergeSection(
       sections, createSection(&outline, context, machine, mlirOperationGetLocation(members[0])),
       function);
-  createCall(&outline, section, members, count, mlirBlockGetTerminator(sambaBodyOf(function)), id);
+  MlirOperation call = createCall(&outline, section, members, count,
+                                  mlirBlockGetTerminator(sambaBodyOf(function)), id);
+  mlirOperationSetDiscardableAttributeByName(call, sambaMlirString(SAMBA_END_ATTRIBUTE), end);
   sambaArrayFree(&outline.inputs);
   sambaArrayFree(&outline.values);
   sambaArrayFree(&outline.results);
@@ -331,8 +335,8 @@ static void hoistConstants(MlirOperation function) {
 
 void sambaOutlineSections(SambaOutlinedSections *sections, MlirOperation function,
                           const MlirOperation *operators, const uint32_t *section_of,
-                          uint32_t count, uint32_t section_count, MlirAttribute machine,
-                          int64_t *call_id) {
+                          const MlirAttribute *ends, uint32_t count, uint32_t section_count,
+                          MlirAttribute machine, int64_t *call_id) {
   /* Operators by section, in order: a counting sort. */
   uint32_t *starts = sambaAllocateZeroed(section_count + 1, sizeof *starts);
   MlirOperation *sorted = sambaAllocate(sambaArraySize(count + 1, sizeof *sorted));
@@ -348,7 +352,7 @@ void sambaOutlineSections(SambaOutlinedSections *sections, MlirOperation functio
   for (uint32_t s = 0; s < section_count; ++s)
     if (starts[s + 1] > starts[s])
       outlineOne(sections, function, sorted + starts[s], starts[s + 1] - starts[s], machine,
-                 (*call_id)++);
+                 ends[s], (*call_id)++);
   free(starts);
   free(cursor);
   free(sorted);

@@ -1,4 +1,5 @@
-/* samba-partition-sections: which operators share a section, then outlining.
+/* samba-partition-sections: which operators share a section, then outlining. Why a section ends is
+ * said on its calls.
  *
  * o0: every operator its own section. o1: greedy along the trace: the next operator joins when the
  * section with it can be planned and emitted within the machine's units, and is estimated to be no
@@ -34,6 +35,25 @@ typedef struct Partition {
   uint32_t border; /* a section begins there: behind the scalars of the updates */
 } Partition;
 
+/* Why a section ends where it ends (`rdu.end` of its calls). */
+typedef enum {
+  END_OF_GRAPH,   /* there is no operator behind it */
+  END_BY_ORDER,   /* the next operator must begin a section */
+  END_BY_NUMBER,  /* it has as many operators as one may have */
+  END_BY_ROOM,    /* with the next operators it finds no plan; `why` tells */
+  END_BY_CYCLES,  /* the next operators are faster in a section of their own */
+  END_BY_REQUEST, /* every operator is a section (o0) */
+} EndKind;
+
+static const char *const endNames[] = {"graph", "order", "number", "room", "cycles", "request"};
+
+typedef struct SectionEnd {
+  EndKind kind;
+  uint32_t next;          /* operators that would join together */
+  double together, apart; /* cycles with them, and of two sections, launches included */
+  SambaText why;
+} SectionEnd;
+
 /* A section has one phase. */
 static bool startsSection(const Partition *partition, uint32_t index) {
   MlirOperation operation = partition->operators[index];
@@ -46,12 +66,20 @@ static bool startsSection(const Partition *partition, uint32_t index) {
 /* Whether operators [from, to) join those before them: together they fit, and are estimated to be
  * no slower than the two apart, each with its launch. */
 static bool join(const Partition *partition, const MlirOperation *operators, uint32_t from,
-                 uint32_t to, double *together) {
+                 uint32_t to, double *together, SectionEnd *end) {
   double alone, joined;
-  if (!sambaSectionTry(partition->target, operators, to, &joined) ||
-      !sambaSectionTry(partition->target, operators + from, to - from, &alone) ||
-      joined > *together + alone)
+  sambaTextClear(&end->why);
+  end->kind = END_BY_ROOM;
+  end->next = to - from;
+  if (!sambaSectionTry(partition->target, operators, to, &joined, &end->why) ||
+      !sambaSectionTry(partition->target, operators + from, to - from, &alone, &end->why))
     return false;
+  if (joined > *together + alone) {
+    end->kind = END_BY_CYCLES;
+    end->together = joined;
+    end->apart = *together + alone;
+    return false;
+  }
   *together = joined;
   return true;
 }
@@ -113,17 +141,18 @@ static uint32_t joinAtOnce(const Partition *partition, const MlirOperation *oper
                            uint32_t most) {
   double unused;
   uint32_t count = branchingOperators(operators, most);
-  return count > 1 && sambaSectionTry(partition->target, operators, count, &unused) ? count : 1;
+  return count > 1 && sambaSectionTry(partition->target, operators, count, &unused, NULL) ? count
+                                                                                          : 1;
 }
 
 static uint32_t growOneByOne(const Partition *partition, const MlirOperation *operators,
-                             uint32_t most) {
+                             uint32_t most, SectionEnd *end) {
   double together = 0;
   uint32_t size = joinAtOnce(partition, operators, most);
-  bool fits = sambaSectionTry(partition->target, operators, size, &together);
+  bool fits = sambaSectionTry(partition->target, operators, size, &together, NULL);
   while (fits && size < most) {
     uint32_t next = size + joinAtOnce(partition, operators + size, most - size);
-    if (!join(partition, operators, size, next, &together))
+    if (!join(partition, operators, size, next, &together, end))
       break;
     size = next;
   }
@@ -134,34 +163,74 @@ static uint32_t growOneByOne(const Partition *partition, const MlirOperation *op
  * common that they could be pipelined along, and what they make would go through memory. One that
  * does not fit is grown like everything else, up to its end. */
 static uint32_t growUpdates(const Partition *partition, const MlirOperation *operators,
-                            uint32_t most) {
+                            uint32_t most, SectionEnd *end) {
   double together = 0;
   uint32_t size = sambaWholeUpdates(operators, 0, most);
-  if (!size || !sambaSectionTry(partition->target, operators, size, &together))
-    return growOneByOne(partition, operators, size ? size : most);
+  if (!size || !sambaSectionTry(partition->target, operators, size, &together, NULL))
+    return growOneByOne(partition, operators, size ? size : most, end);
 
   for (uint32_t next = sambaWholeUpdates(operators, size, most);
-       next && join(partition, operators, size, next, &together);
+       next && join(partition, operators, size, next, &together, end);
        next = sambaWholeUpdates(operators, size, most))
     size = next;
   return size;
 }
 
-static uint32_t growSection(const Partition *partition, uint32_t first) {
+static uint32_t growSection(const Partition *partition, uint32_t first, SectionEnd *end) {
   const MlirOperation *operators = &partition->operators[first];
   bool updates = sambaPhaseOf(operators[0]) == SAMBA_PEF_SECTION_OPT;
   uint32_t limit = updates ? maxOperatorsOfUpdates : maxOperatorsPerSection;
   uint32_t most = 1;
   while (first + most < partition->count && most < limit && !startsSection(partition, first + most))
     ++most;
-  return updates ? growUpdates(partition, operators, most)
-                 : growOneByOne(partition, operators, most);
+  uint32_t size = updates ? growUpdates(partition, operators, most, end)
+                          : growOneByOne(partition, operators, most, end);
+  if (first + size == partition->count)
+    end->kind = END_OF_GRAPH;
+  else if (startsSection(partition, first + size))
+    end->kind = END_BY_ORDER;
+  else if (size == limit)
+    end->kind = END_BY_NUMBER;
+  return size;
 }
 
-static uint32_t partitionGreedily(const Partition *partition, uint32_t *section_of) {
+/* The attribute that tells why a section ends; `next` is the operator behind it, null: none. */
+static MlirAttribute endAttribute(const SectionEnd *end, MlirContext context, MlirOperation next) {
+  MlirType integer = mlirIntegerTypeGet(context, 64);
+  MlirNamedAttribute parts[5];
+  intptr_t count = 0;
+  parts[count++] = sambaNamedAttribute(
+      context, "reason", mlirStringAttrGet(context, sambaMlirString(endNames[end->kind])));
+  if (!mlirOperationIsNull(next)) {
+    SambaStringRef layer = sambaLayerOfLocation(mlirOperationGetLocation(next));
+    SambaStringRef name = layer.size ? layer : sambaOperatorNameOf(next);
+    parts[count++] =
+        sambaNamedAttribute(context, "next", mlirStringAttrGet(context, sambaToMlir(name)));
+  }
+  if (end->kind == END_BY_ROOM)
+    parts[count++] = sambaNamedAttribute(
+        context, "why", mlirStringAttrGet(context, sambaToMlir(sambaTextRef(&end->why))));
+  if (end->kind == END_BY_CYCLES) {
+    parts[count++] = sambaNamedAttribute(context, "together",
+                                         mlirIntegerAttrGet(integer, (int64_t)end->together));
+    parts[count++] =
+        sambaNamedAttribute(context, "apart", mlirIntegerAttrGet(integer, (int64_t)end->apart));
+  }
+  return mlirDictionaryAttrGet(context, count, parts);
+}
+
+static uint32_t partitionGreedily(const Partition *partition, uint32_t *section_of,
+                                  MlirAttribute *ends) {
   uint32_t section = 0;
   for (uint32_t first = 0, size; first < partition->count; first += size, ++section) {
-    size = growSection(partition, first);
+    SectionEnd end = {0};
+    size = growSection(partition, first, &end);
+    MlirOperation last = partition->operators[first + size - 1];
+    MlirOperation next = {NULL};
+    if (first + size < partition->count)
+      next = partition->operators[first + size];
+    ends[section] = endAttribute(&end, mlirOperationGetContext(last), next);
+    sambaTextFree(&end.why);
     for (uint32_t i = 0; i < size; ++i)
       section_of[first + i] = section;
   }
@@ -240,19 +309,26 @@ static bool partitionFunction(MlirOperation function, const SambaPlanTarget *tar
   }
   nameLayersOfArgins(function);
   uint32_t *section_of = sambaAllocate(sambaArraySize(count + 1, sizeof *section_of));
+  MlirAttribute *ends = sambaAllocate(sambaArraySize(count + 1, sizeof *ends));
 
   if (fuse) {
     Partition partition = {target, operators, count, sambaScalarsFirst(operators, count)};
-    sectionCount = partitionGreedily(&partition, section_of);
+    sectionCount = partitionGreedily(&partition, section_of, ends);
   } else {
     sectionCount = count;
-    for (uint32_t i = 0; i < count; ++i)
+    const SectionEnd end = {.kind = END_BY_REQUEST};
+    const MlirOperation none = {NULL};
+    for (uint32_t i = 0; i < count; ++i) {
       section_of[i] = i;
+      ends[i] = endAttribute(&end, mlirOperationGetContext(function),
+                             i + 1 < count ? operators[i + 1] : none);
+    }
   }
 
-  sambaOutlineSections(sections, function, operators, section_of, count, sectionCount,
+  sambaOutlineSections(sections, function, operators, section_of, ends, count, sectionCount,
                        target->attribute, call_id);
   free(section_of);
+  free(ends);
   free(operators);
   return true;
 }

@@ -5,11 +5,13 @@
 #include "dialect/stages/read_operators.h"
 
 bool sambaSectionTry(const SambaPlanTarget *target, const MlirOperation *operators, uint32_t count,
-                     double *out_cycles) {
+                     double *out_cycles, SambaText *why) {
   SambaArena arena = {0};
   SambaStageGraph *graph;
   SambaStatus status = sambaOperatorsRead(operators, count, &arena, &graph);
-  bool fits = !status && sambaPlanTry(target, graph, out_cycles);
+  bool fits = !status && sambaPlanTry(target, graph, out_cycles, why);
+  if (status && why)
+    sambaTextAppendC(why, sambaStatusGetMessage(status));
   sambaStatusFree(status);
   sambaArenaDestroy(&arena);
   return fits;
@@ -20,7 +22,7 @@ bool sambaOperatorFits(const SambaPlanTarget *target, MlirOperation operation) {
   SambaStageGraph *graph;
   double unused;
   SambaStatus status = sambaOperationsRead(&operation, 1, &arena, &graph);
-  bool fits = !status && sambaPlanTry(target, graph, &unused);
+  bool fits = !status && sambaPlanTry(target, graph, &unused, NULL);
   sambaStatusFree(status);
   sambaArenaDestroy(&arena);
   return fits;

@@ -4,10 +4,11 @@
 
 #include "dialect/stages/known_plan.h"
 
-/* Estimated cycles of the operators, in the order of their block, with the views they read, as one
- * section with its launch; false when they cannot be one. */
+/* Predicted cycles of the operators, in the order of their block, with the views they read, as one
+ * section with its launch; false when they cannot be one: why, which may be NULL, gets the reason.
+ */
 bool sambaSectionTry(const SambaPlanTarget *target, const MlirOperation *operators, uint32_t count,
-                     double *out_cycles);
+                     double *out_cycles, SambaText *why);
 /* Whether an operator can be a section by itself, its operands in memory as their types say. */
 bool sambaOperatorFits(const SambaPlanTarget *target, MlirOperation operation);
 

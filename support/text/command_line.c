@@ -23,6 +23,7 @@ static SambaStatus store(const SambaOption *option, const char *value) {
     *(bool *)option->target = true;
     return NULL;
   case SAMBA_OPTION_STRING:
+  case SAMBA_OPTION_CHOICE:
     *(const char **)option->target = value;
     return NULL;
   case SAMBA_OPTION_STRINGS:
@@ -95,13 +96,18 @@ static SambaStatus parse(int argc, char **argv, const SambaOption *options, cons
         return sambaStatusMake(SAMBA_INVALID, "%s takes no value", option->name);
     } else if (equals) {
       value = equals + 1;
+    } else if (option->kind == SAMBA_OPTION_CHOICE) {
+      value = "";
     } else if (i + 1 < argc) {
       value = argv[++i];
     } else {
       return sambaStatusMake(SAMBA_INVALID, "%s wants %s", option->name,
                              option->argument ? option->argument : "a value");
     }
-    if ((option->kind == SAMBA_OPTION_STRING || option->kind == SAMBA_OPTION_STRINGS) && !value[0])
+    bool text_wanted = option->kind == SAMBA_OPTION_STRING ||
+                       option->kind == SAMBA_OPTION_STRINGS ||
+                       (option->kind == SAMBA_OPTION_CHOICE && equals);
+    if (text_wanted && !value[0])
       return sambaStatusMake(SAMBA_INVALID, "%s wants %s, not an empty text", option->name,
                              option->argument ? option->argument : "a value");
     SAMBA_RETURN_IF_ERROR(checkRepeated(options, option, values, value));
@@ -123,11 +129,19 @@ SambaStatus sambaCommandLineParse(int argc, char **argv, const SambaOption *opti
   return status;
 }
 
+static const char *argumentGap(const SambaOption *option) {
+  if (!option->argument)
+    return "";
+  return option->kind == SAMBA_OPTION_CHOICE ? "[=" : " ";
+}
+
 /* "  --option VALUE    what it does", wrapped at 100 columns. */
 static void printOption(const SambaOption *option) {
   enum { column = 30, width = 100 };
-  int used = printf("  %s%s%s", option->name, option->argument ? " " : "",
+  int used = printf("  %s%s%s", option->name, argumentGap(option),
                     option->argument ? option->argument : "");
+  if (option->kind == SAMBA_OPTION_CHOICE)
+    used += printf("]");
   if (used + 2 > column) {
     putchar('\n');
     used = 0;

@@ -10,6 +10,7 @@
 typedef enum {
   SAMBA_OPTION_FLAG,    /* bool */
   SAMBA_OPTION_STRING,  /* const char * */
+  SAMBA_OPTION_CHOICE,  /* const char *: "" without a value, which only follows a '=' */
   SAMBA_OPTION_STRINGS, /* SambaStrings: every one given, in order */
   SAMBA_OPTION_INT,     /* int64_t, not negative */
   SAMBA_OPTION_FLOAT    /* double, not negative */

@@ -2,6 +2,7 @@
 #include "dialect/bridge/work.h"
 #include "dialect/rdu/machine_file.h"
 #include "pipeline/compile.h"
+#include "pipeline/explain.h"
 #include "pipeline/register.h"
 #include "support/file/atomic_file.h"
 #include "support/text/command_line.h"
@@ -16,9 +17,9 @@
 
 typedef struct {
   const char *output, *data_folder, *target, *mapping, *precision, *rules, *decisions,
-      *dump_decisions, *dump, *print_machine, *loss, *optimizer, *freeze, *entry, *f64;
+      *dump_decisions, *dump, *print_machine, *loss, *optimizer, *freeze, *entry, *f64, *explain;
   SambaStrings shapes, binds;
-  bool o0, o1, o3, inference, training, accumulate, io_host_memory, explain, external_weights;
+  bool o0, o1, o3, inference, training, accumulate, io_host_memory, external_weights;
 } Options;
 
 /* Files that are read and written: each output is a file of its own. */
@@ -51,6 +52,21 @@ static SambaStatus findMachine(MlirContext context, const char *option, const ch
   return sambaStatusAnnotate(
       sambaTargetMachine(mlirLocationUnknownGet(context), target, out_machine, &attribute), "%s",
       option);
+}
+
+static SambaStatus printText(const char *text) {
+  if (fputs(text, stdout) < 0 || fflush(stdout))
+    return sambaStatusMake(SAMBA_IO, "standard output: cannot write");
+  return NULL;
+}
+
+/* --explain=fields: what the fields of an explanation are. */
+static SambaStatus printFields(void) {
+  SambaText text = {0};
+  sambaExplainFields(&text);
+  SambaStatus status = printText(sambaTextGet(&text));
+  sambaTextFree(&text);
+  return status;
 }
 
 /* --print-machine: to -o FILE or standard output. */
@@ -99,10 +115,15 @@ static SambaStatus compileModel(MlirContext context, const Options *request, con
                                  .decisions = request->decisions,
                                  .dump_decisions = request->dump_decisions,
                                  .dump = request->dump,
-                                 .explain = request->explain};
-  SambaCompileOutput output = {.path = request->output};
-  return sambaModelCompile(context, &(SambaModel){.path = path}, &options, sambaApplyMlirFlags,
-                           &output);
+                                 .explain = request->explain && !request->explain[0]};
+  SambaCompileOutput output = {.path = request->output,
+                               .wants_explanation = request->explain && request->explain[0]};
+  SambaStatus status = sambaModelCompile(context, &(SambaModel){.path = path}, &options,
+                                         sambaApplyMlirFlags, &output);
+  if (!status && output.explanation)
+    status = printText(output.explanation);
+  free(output.explanation);
+  return status;
 }
 
 static SambaStatus compile(const Options *options, const char *path, SambaArena *arena) {
@@ -162,6 +183,12 @@ static const char mlirFlags[] =
 static SambaStatus answer(void *user_data, const SambaStrings *positional, SambaArena *arena) {
   const Options *request = user_data;
 
+  bool fields = request->explain && strcmp(request->explain, "fields") == 0;
+  if (request->explain && request->explain[0] && !fields && strcmp(request->explain, "json") != 0)
+    return sambaStatusMake(SAMBA_INVALID, "--explain is alone, or =json or =fields, not '=%s'",
+                           request->explain);
+  if (fields)
+    return printFields();
   if (request->print_machine && positional->size)
     return sambaStatusMake(SAMBA_INVALID, "--print-machine compiles nothing; leave out '%s'",
                            positional->data[0]);
@@ -222,7 +249,9 @@ int main(int argc, char **argv) {
        "write the planner decisions of the last attempt"},
       {"--dump", SAMBA_OPTION_STRING, &request.dump, "DIR",
        "write stages, mappings and groups of each section to DIR/SECTION.plan.txt"},
-      {"--explain", SAMBA_OPTION_FLAG, &request.explain, NULL, "say what became of each section"},
+      {"--explain", SAMBA_OPTION_CHOICE, &request.explain, "json|fields",
+       "say what became of each section: remarks, or JSON on standard output; fields: what is "
+       "said"},
       {"--external-weights", SAMBA_OPTION_FLAG, &request.external_weights, NULL,
        "refer to the model's files instead of copying weights"},
       {"--data-folder", SAMBA_OPTION_STRING, &request.data_folder, "DIR",

@@ -59,7 +59,7 @@ static void writeMemory(FILE *out, const SambaPef *pef) {
           (unsigned long long)bytes[SAMBA_PEF_MEMORY_HOST], (unsigned long long)data);
 }
 
-SambaStatus sambaPefWriteLog(const SambaPef *pef, const char *path) {
+SambaStatus sambaPefWriteLog(const SambaPef *pef, const char *path, const char *more) {
   SambaMachine machine;
   SAMBA_RETURN_IF_ERROR(sambaPefGetMachine(pef, &machine));
   char *text = NULL;
@@ -85,6 +85,7 @@ SambaStatus sambaPefWriteLog(const SambaPef *pef, const char *path) {
           pef->images_count, pef->calls_count);
   writeMemory(out, pef);
   writeSections(out, pef, &machine, &arena);
+  fputs(more, out);
   bool failed = fclose(out) != 0;
   SambaStatus status = failed
                            ? sambaStatusMake(SAMBA_IO, "%s: cannot be written: out of memory", path)

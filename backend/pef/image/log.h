@@ -5,7 +5,7 @@
 #include "backend/pef/pef_types.h"
 
 /* Writes the text report beside a PEF (NAME.pef.log): sections, ids, types, units, utilization,
- * traffic, estimates. */
-SambaStatus sambaPefWriteLog(const SambaPef *pef, const char *path);
+ * traffic, predictions; then `more`, which the caller has to say of them. */
+SambaStatus sambaPefWriteLog(const SambaPef *pef, const char *path, const char *more);
 
 #endif

@@ -51,7 +51,7 @@ static bool exercise(const char *path) {
 
   for (uint32_t i = 0; i < pef->calls_count; ++i)
     sambaPefCallLayer(pef, i, 1);
-  expectOk(sambaPefWriteLog(pef, samplePath(3, "flip.log")));
+  expectOk(sambaPefWriteLog(pef, samplePath(3, "flip.log"), ""));
   sambaPefDestroy(pef);
 
   return true;

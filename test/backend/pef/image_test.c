@@ -157,7 +157,7 @@ static void testLog(void **state) {
   const char *path = samplePath(0, "a.pef.log");
   SambaPef *pef = createWithSection();
 
-  expectOk(sambaPefWriteLog(pef, path));
+  expectOk(sambaPefWriteLog(pef, path, "what is more\n"));
   size_t size;
   char *text = sampleReadFile(path, &size);
   text[size] = '\0';
@@ -172,6 +172,7 @@ static void testLog(void **state) {
                                          "25.0%",
                                          "50.0%",
                                          "1234",
+                                         "what is more\n",
                                          "(split-k: partial sums are added across units)"};
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; ++i)
     if (!strstr(text, expected[i]))

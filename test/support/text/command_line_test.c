@@ -15,7 +15,7 @@
 typedef struct {
   bool flag;
   SambaAsked asked;
-  const char *text;
+  const char *text, *choice;
   SambaStrings many, positional;
   int64_t number;
   double real;
@@ -25,6 +25,7 @@ static SambaStatus parse(Parsed *p, int count, const char **arguments) {
   *p = (Parsed){0};
   const SambaOption table[] = {{"--flag", SAMBA_OPTION_FLAG, &p->flag, NULL, "a flag"},
                                {"-o", SAMBA_OPTION_STRING, &p->text, "FILE", "a text"},
+                               {"--choice", SAMBA_OPTION_CHOICE, &p->choice, "a|b", "a choice"},
                                {"--many", SAMBA_OPTION_STRINGS, &p->many, "NAME=FILE", "texts"},
                                {"--number", SAMBA_OPTION_INT, &p->number, NULL, "a number"},
                                {"--real", SAMBA_OPTION_FLOAT, &p->real, "R", "a real"},
@@ -38,6 +39,22 @@ static SambaStatus parse(Parsed *p, int count, const char **arguments) {
 static void release(Parsed *p) {
   sambaArrayFree(&p->many);
   sambaArrayFree(&p->positional);
+}
+
+/* What follows a choice without '=' is no value of it. */
+static void choicesMayHaveAValue(void **state) {
+  (void)state;
+  Parsed p;
+  assert_null(PARSE(&p, "model"));
+  assert_null(p.choice);
+  release(&p);
+  assert_null(PARSE(&p, "--choice", "model"));
+  assert_string_equal(p.choice, "");
+  assert_int_equal(p.positional.size, 1);
+  release(&p);
+  assert_null(PARSE(&p, "--choice=b"));
+  assert_string_equal(p.choice, "b");
+  release(&p);
 }
 
 static void everyFormIsRead(void **state) {
@@ -81,6 +98,7 @@ static void refusalsSayWhatIsWanted(void **state) {
   Parsed p;
   refuse("there is no option '--flags'; --help lists them", PARSE(&p, "--flags"), &p);
   refuse("there is no option '--fla=1'; --help lists them", PARSE(&p, "--fla=1"), &p);
+  refuse("--choice wants a|b, not an empty text", PARSE(&p, "--choice="), &p);
   refuse("--flag takes no value", PARSE(&p, "--flag=1"), &p);
   refuse("--many wants NAME=FILE", PARSE(&p, "--many"), &p);
   refuse("--many wants NAME=FILE, not an empty text", PARSE(&p, "--many="), &p);
@@ -136,6 +154,7 @@ static void exitCodes(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(everyFormIsRead),
+      cmocka_unit_test(choicesMayHaveAValue),
       cmocka_unit_test(refusalsSayWhatIsWanted),
       cmocka_unit_test(pairsAreSplitAtTheFirstEquals),
       cmocka_unit_test(exitCodes),

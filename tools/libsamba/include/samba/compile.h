@@ -60,7 +60,7 @@ typedef struct SambaCompileOptions {
   size_t entry_count;
   const SambaCompileEntry *entries; /* more of them */
 
-  bool explain; /* remarks about sections, units, estimates, memory */
+  bool explain; /* remarks about sections, their bottlenecks and ends, memory, work */
   /* Remarks and warnings, without a newline; NULL: they are dropped. */
   void (*diagnose)(void *user, SambaDiagnosticKind kind, const char *message);
   /* Before each part of the work: its name, and how many of `total` parts are done. */
