@@ -56,7 +56,7 @@ static const SambaEndpoint *fullEnd(const SambaChip *chip, uint32_t stream_index
   const SambaEndpoint *full = NULL;
   for (uint32_t d = 0; d < stream->destination_count; ++d) {
     const SambaFifo *fifo = &chip->network.fifos[chip->network.streams[stream_index].ends[d]];
-    if (sambaFifoIsFull(fifo))
+    if (sambaFifoEndIsFull(fifo))
       full = &stream->destinations[d];
   }
   return full;

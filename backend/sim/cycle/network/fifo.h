@@ -7,7 +7,23 @@
  *
  * A chip has tens of thousands of FIFOs, and the host's cache decides how fast they are stepped. So
  * a slot keeps 16 bits: cycles since one that the FIFO names and that lies behind the clock. A
- * cycle before that one is as good as that one: both are over. */
+ * cycle before that one is as good as that one: both are over.
+ *
+ * A chain is n FIFOs in a row with links between them that nothing else uses, kept as one. Vectors
+ * move from each to the next as they can, so what the chain does is decided at its ends. Say every
+ * FIFO has depth d, r cycles pass from a take until the sender has the credit, each way into one of
+ * them takes c cycles, and c + r <= d. Then
+ *
+ *   - the chain takes in vector k from r n cycles after vector k - n d was taken from its end;
+ *   - vector k can be taken after the c of all links, but not before r + (the last c) cycles after
+ *     vector k - d was taken: the last FIFO holds d, the others wait behind it.
+ *
+ * Nothing else binds. Every other bound on a vector comes over a path that goes to and fro over
+ * some link, which says that it moves c + r cycles after a vector that is d before it, or over
+ * several FIFOs in which d vectors each wait for another take at the end. But a link passes one
+ * vector per cycle, so vectors that are d apart are d cycles apart anyway, and d >= c + r. Takes
+ * count as one per cycle in all this: when several fall into one cycle, the last link fills their
+ * slots one by one. */
 #ifndef SAMBA_BACKEND_SIM_CYCLE_NETWORK_FIFO_H
 #define SAMBA_BACKEND_SIM_CYCLE_NETWORK_FIFO_H
 
@@ -24,16 +40,30 @@ typedef struct SambaFifo {
   uint16_t *when; /* of each slot; then, when it has several branches, the cycle in which the last
                      of those that have passed the vector on did so */
   uint32_t since; /* cycle 0 of `when` */
-  uint32_t depth : 31;
-  uint32_t is_control : 1;
+  uint32_t depth : 30;
+  uint32_t is_control : 1, is_chain : 1;
   uint32_t count, head; /* head: slot of the next vector to take */
   union {
     uint32_t first_branch; /* the FIFOs behind it, when there are any */
     uint32_t taker;        /* or the unit that takes from it */
   };
   uint16_t branch_count, branches_left; /* left: that have not got the vector at the head */
-  uint16_t near[SAMBA_FIFO_NEAR];
+  union {
+    uint16_t near[SAMBA_FIFO_NEAR];
+    struct {
+      uint16_t fifos, end_depth; /* of which depth the last one has */
+      uint16_t last_cycles;      /* of the link into the last one */
+      uint32_t take_from;        /* the cycle after the last take, one per cycle */
+    } chain;
+  };
 } SambaFifo;
+
+/* Vectors that whoever takes from the FIFO can see: those in the last FIFO of a chain. */
+static inline uint32_t sambaFifoInReach(const SambaFifo *fifo) {
+  if (fifo->is_chain && fifo->count > fifo->chain.end_depth)
+    return fifo->chain.end_depth;
+  return fifo->count;
+}
 
 /* The slot of the n-th vector from the head. */
 static inline uint32_t sambaFifoSlot(const SambaFifo *fifo, uint32_t n) {
@@ -56,6 +86,11 @@ static inline void sambaFifoSetWhen(SambaFifo *fifo, uint32_t slot, uint64_t cyc
 
 static inline bool sambaFifoIsFull(const SambaFifo *fifo) { return fifo->count == fifo->depth; }
 
+/* Nothing more fits in before something is taken; of a chain: into its last FIFO. */
+static inline bool sambaFifoEndIsFull(const SambaFifo *fifo) {
+  return fifo->count >= (fifo->is_chain ? fifo->chain.end_depth : fifo->depth);
+}
+
 /* The cycle from which on the next vector can be put; UINT64_MAX: not before one is taken. */
 static inline uint64_t sambaFifoRoomAt(const SambaFifo *fifo) {
   if (sambaFifoIsFull(fifo))
@@ -65,7 +100,7 @@ static inline uint64_t sambaFifoRoomAt(const SambaFifo *fifo) {
 
 /* The cycle from which on the n-th vector can be taken, from 0; UINT64_MAX: there is none. */
 static inline uint64_t sambaFifoVectorAt(const SambaFifo *fifo, uint32_t n) {
-  return n < fifo->count ? sambaFifoWhen(fifo, sambaFifoSlot(fifo, n)) : UINT64_MAX;
+  return n < sambaFifoInReach(fifo) ? sambaFifoWhen(fifo, sambaFifoSlot(fifo, n)) : UINT64_MAX;
 }
 
 static inline void sambaFifoPut(SambaFifo *fifo, uint64_t visible_at) {

@@ -20,14 +20,14 @@ static void list(SambaNetwork *network, uint32_t index) {
   network->listed[network->listed_count++] = index;
 }
 
-/* Puts a vector into a FIFO, to be seen from cycle `at` on. */
-static void put(SambaNetwork *network, SambaFifo *fifo, uint64_t at) {
-  sambaFifoPut(fifo, at);
+/* One more vector is in reach, from cycle `at` on: tells who takes it. */
+static void offer(SambaNetwork *network, const SambaFifo *fifo, uint64_t at) {
+  uint32_t in_reach = sambaFifoInReach(fifo);
   if (!fifo->branch_count)
     sambaClockWake(network->clock, SAMBA_PART_UNIT, fifo->taker, at);
   for (uint32_t i = 0; i < fifo->branch_count; ++i) {
     const SambaWay *way = &network->ways[fifo->first_branch + i];
-    if (way->ahead + 1 < fifo->count)
+    if (way->ahead + 1 < in_reach)
       continue; /* it has others to pass on before */
     if (isLink(way)) {
       list(network, fifo->first_branch + i);
@@ -38,13 +38,51 @@ static void put(SambaNetwork *network, SambaFifo *fifo, uint64_t at) {
   }
 }
 
+/* When the vector that is put into a chain now reaches its end, if that was `at` without those
+ * before it: the slot of the one that lies as far ahead as the last FIFO holds says when it left.
+ */
+static uint64_t reachesEndAt(const SambaNetwork *network, const SambaFifo *fifo, uint64_t at) {
+  uint32_t back = fifo->depth + fifo->count - fifo->chain.end_depth;
+  uint64_t credit_at = sambaFifoWhen(fifo, sambaFifoSlot(fifo, back % fifo->depth));
+  uint64_t way_back = (fifo->chain.fifos - 1) * network->credit_cycles;
+  return sambaLater(at + way_back, credit_at + fifo->chain.last_cycles) - way_back;
+}
+
+/* Puts a vector into a FIFO, to be seen from cycle `at` on. */
+static void put(SambaNetwork *network, SambaFifo *fifo, uint64_t at) {
+  bool in_reach = !fifo->is_chain || fifo->count < fifo->chain.end_depth;
+  if (fifo->is_chain && in_reach)
+    at = reachesEndAt(network, fifo, at);
+  sambaFifoPut(fifo, at);
+  if (in_reach)
+    offer(network, fifo, at);
+}
+
+/* A vector left a chain in cycle `at`: another one can move to its last FIFO. */
+static void moveUp(SambaNetwork *network, SambaFifo *fifo, uint64_t at) {
+  if (fifo->count < fifo->chain.end_depth)
+    return;
+  uint32_t slot = sambaFifoSlot(fifo, fifo->chain.end_depth - 1u);
+  at += network->credit_cycles + fifo->chain.last_cycles;
+  at = sambaLater(at, sambaFifoWhen(fifo, slot));
+  sambaFifoSetWhen(fifo, slot, at);
+  offer(network, fifo, at);
+}
+
 /* The vector at the head of a FIFO leaves it in cycle `at`. Whoever fills it knows when there is
  * room, unless it was full. */
 static void takeHead(SambaNetwork *network, uint32_t index, uint64_t at) {
   SambaFifo *fifo = &network->fifos[index];
   uint64_t credit_at = at + (fifo->is_control ? 1 : network->credit_cycles);
+  if (fifo->is_chain) {
+    at = sambaLater(at, fifo->chain.take_from);
+    fifo->chain.take_from = (uint32_t)at + 1;
+    credit_at = at + fifo->chain.fifos * network->credit_cycles;
+  }
   bool was_full = sambaFifoIsFull(fifo);
   sambaFifoTake(fifo, credit_at);
+  if (fifo->is_chain)
+    moveUp(network, fifo, at);
   if (!was_full)
     return;
   const SambaWay *way = &network->ways[index];
@@ -78,12 +116,12 @@ static void pass(SambaNetwork *network, uint32_t index, uint64_t at) {
     return;
   at = sambaFifoWhen(from, from->depth + from->head);
   from->when[from->depth + from->head] = 0;
-  takeHead(network, way->from, at);
   endMulticast(network, from);
+  takeHead(network, way->from, at);
 }
 
 static bool hasVectorFor(const SambaNetwork *network, const SambaWay *way) {
-  return way->ahead < network->fifos[way->from].count;
+  return way->ahead < sambaFifoInReach(&network->fifos[way->from]);
 }
 
 /* The cycle from which on a way can be gone by its next vector; SAMBA_NEVER: not before another

@@ -211,86 +211,6 @@ static void buildStream(Builder *builder, uint32_t index) {
   }
 }
 
-/* Gives every FIFO its place: the branches of one stand together, and what vectors pass one after
- * the other lies close together. *place: of each FIFO as it was added. */
-static void orderFifos(const Builder *builder, uint32_t *order, uint32_t *place) {
-  uint32_t count = (uint32_t)builder->fifos.size, ordered = 0;
-  const Added *fifos = builder->fifos.data;
-  uint32_t *next = sambaAllocate(sambaArraySize(count, sizeof *next)); /* of the same FIFO */
-  uint32_t *branch = sambaAllocate(sambaArraySize(count, sizeof *branch));
-  for (uint32_t f = 0; f < count; ++f)
-    branch[f] = SAMBA_NO_INDEX;
-  for (uint32_t f = count; f-- > 0;)
-    if (!fifos[f].way.fed_by_unit) {
-      next[f] = branch[fifos[f].way.from];
-      branch[fifos[f].way.from] = f;
-    }
-
-  for (uint32_t f = 0; f < count; ++f) {
-    if (!fifos[f].way.fed_by_unit)
-      continue;
-    uint32_t done = ordered;
-    order[ordered++] = f;
-    for (; done < ordered; ++done)
-      for (uint32_t b = branch[order[done]]; b != SAMBA_NO_INDEX; b = next[b])
-        order[ordered++] = b;
-  }
-  for (uint32_t f = 0; f < count; ++f)
-    place[order[f]] = f;
-  free(next);
-  free(branch);
-}
-
-/* Where a FIFO keeps the cycles of its slots. */
-static void giveSlots(SambaFifo *fifo, SambaArena *arena) {
-  fifo->when = fifo->near;
-  size_t count = (size_t)fifo->depth * (fifo->branch_count > 1 ? 2 : 1);
-  if (count > SAMBA_FIFO_NEAR)
-    fifo->when = SAMBA_ARENA_ARRAY(arena, uint16_t, count);
-}
-
-_Static_assert(sizeof(SambaFifo) == 64, "a line of the host's cache");
-
-static void arrangeFifos(Builder *builder) {
-  SambaNetwork *network = builder->network;
-  uint32_t count = network->fifo_count = (uint32_t)builder->fifos.size;
-  uint32_t *order = sambaAllocate(sambaArraySize(count, sizeof *order));
-  uint32_t *place = sambaAllocate(sambaArraySize(count, sizeof *place));
-  orderFifos(builder, order, place);
-
-  size_t size = sambaArraySize(count, sizeof(SambaFifo));
-  uintptr_t memory = (uintptr_t)sambaArenaAllocate(builder->arena, size + sizeof(SambaFifo));
-  network->fifos = (SambaFifo *)((memory + sizeof(SambaFifo) - 1) / 64 * 64);
-  network->ways = SAMBA_ARENA_ARRAY(builder->arena, SambaWay, count);
-  network->listed = SAMBA_ARENA_ARRAY(builder->arena, uint32_t, count);
-  for (uint32_t f = 0; f < count; ++f) {
-    SambaWay *way = &network->ways[f];
-    network->fifos[f] = builder->fifos.data[order[f]].fifo;
-    *way = builder->fifos.data[order[f]].way;
-    if (way->fed_by_unit)
-      continue;
-    way->from = place[way->from];
-    SambaFifo *from = &network->fifos[way->from];
-    if (!from->branch_count)
-      from->first_branch = f;
-    from->branches_left = ++from->branch_count;
-  }
-  for (uint32_t f = 0; f < count; ++f)
-    giveSlots(&network->fifos[f], builder->arena);
-
-  for (size_t l = 0; l < builder->lanes.size; ++l)
-    builder->lanes.data[l].user = place[builder->lanes.data[l].user];
-  for (uint32_t s = 0; s < builder->section->stream_count; ++s) {
-    SambaStreamRoots *roots = &network->streams[s];
-    for (uint32_t r = 0; r < roots->count; ++r)
-      roots->roots[r].fifo = place[roots->roots[r].fifo];
-    for (uint32_t d = 0; d < builder->section->streams[s].destination_count; ++d)
-      roots->ends[d] = place[roots->ends[d]];
-  }
-  free(order);
-  free(place);
-}
-
 /* The names from `first` on that are the same. */
 static size_t sameNames(const LaneName *names, size_t first, size_t count) {
   size_t end = first + 1;
@@ -324,11 +244,153 @@ static void arrangeLanes(Builder *builder) {
       lane->pending = SAMBA_ARENA_ARRAY(builder->arena, uint64_t, same / 64 + 1);
     for (uint32_t w = 0; w < same; ++w) {
       lane->ways[w] = names[i + w].user;
-      network->ways[lane->ways[w]].lane = (uint32_t)(lane - network->lanes);
-      network->ways[lane->ways[w]].place = (uint16_t)w;
+      SambaWay *way = &builder->fifos.data[lane->ways[w]].way;
+      way->lane = (uint32_t)(lane - network->lanes);
+      way->place = (uint16_t)w;
     }
     ++lane;
   }
+}
+
+/* Can a FIFO be a part of a chain (fifo.h)? */
+static bool fitsChain(const SambaNetwork *network, uint64_t way_cycles) {
+  return way_cycles + network->credit_cycles <= (uint64_t)network->machine->fifo_depth;
+}
+
+/* Joins FIFOs to the chains that begin before them. *into: the one that each goes into, or itself;
+ * those that lead to others come first. */
+static void joinChains(Builder *builder, uint32_t *into) {
+  const SambaNetwork *network = builder->network;
+  uint32_t count = (uint32_t)builder->fifos.size;
+  for (uint32_t f = 0; f < count; ++f) {
+    const SambaWay *way = &builder->fifos.data[f].way;
+    into[f] = f;
+    if (!way->fed_by_unit)
+      ++builder->fifos.data[way->from].fifo.branch_count;
+  }
+
+  for (uint32_t f = 0; f < count && !network->steps_links; ++f) {
+    const Added *last = &builder->fifos.data[f];
+    if (last->way.fed_by_unit || last->way.lane != SAMBA_NO_INDEX)
+      continue;
+    const Added *before = &builder->fifos.data[last->way.from];
+    Added *first = &builder->fifos.data[into[last->way.from]];
+    bool chain = first->fifo.is_chain;
+    if (before->fifo.branch_count != 1 || !fitsChain(network, last->way.cycles) ||
+        !(chain || fitsChain(network, first->way.cycles)))
+      continue;
+
+    if (!chain) {
+      first->fifo.is_chain = true;
+      first->fifo.chain.fifos = 1;
+      first->fifo.chain.end_depth = (uint16_t)first->fifo.depth;
+    }
+    ++first->fifo.chain.fifos;
+    first->fifo.chain.last_cycles = last->way.cycles;
+    first->fifo.depth += last->fifo.depth;
+    first->fifo.taker = last->fifo.taker;
+    first->way.cycles += last->way.cycles;
+    into[f] = into[last->way.from];
+  }
+}
+
+/* Gives every FIFO its place: the branches of one stand together, and what vectors pass one after
+ * the other lies close together. *order: the FIFOs by place; returns how many. */
+static uint32_t orderFifos(const Builder *builder, const uint32_t *into, uint32_t *order) {
+  uint32_t count = (uint32_t)builder->fifos.size, ordered = 0;
+  const Added *fifos = builder->fifos.data;
+  uint32_t *next = sambaAllocate(sambaArraySize(count, sizeof *next)); /* of the same FIFO */
+  uint32_t *branch = sambaAllocate(sambaArraySize(count, sizeof *branch));
+  for (uint32_t f = 0; f < count; ++f)
+    branch[f] = SAMBA_NO_INDEX;
+  for (uint32_t f = count; f-- > 0;)
+    if (!fifos[f].way.fed_by_unit && into[f] == f) {
+      uint32_t from = into[fifos[f].way.from];
+      next[f] = branch[from];
+      branch[from] = f;
+    }
+
+  for (uint32_t f = 0; f < count; ++f) {
+    if (!fifos[f].way.fed_by_unit)
+      continue;
+    uint32_t done = ordered;
+    order[ordered++] = f;
+    for (; done < ordered; ++done)
+      for (uint32_t b = branch[order[done]]; b != SAMBA_NO_INDEX; b = next[b])
+        order[ordered++] = b;
+  }
+  free(next);
+  free(branch);
+  return ordered;
+}
+
+/* Where a FIFO keeps the cycles of its slots. */
+static void giveSlots(SambaFifo *fifo, SambaArena *arena) {
+  fifo->when = fifo->near;
+  size_t count = (size_t)fifo->depth * (fifo->branch_count > 1 ? 2 : 1);
+  if (fifo->is_chain || count > SAMBA_FIFO_NEAR)
+    fifo->when = SAMBA_ARENA_ARRAY(arena, uint16_t, count);
+}
+
+_Static_assert(sizeof(SambaFifo) == 64, "a line of the host's cache");
+
+/* Puts the FIFOs in their places; *place: where each that was added went. */
+static void placeFifos(Builder *builder, const uint32_t *order, uint32_t count,
+                       const uint32_t *place) {
+  SambaNetwork *network = builder->network;
+  size_t size = sambaArraySize(count, sizeof(SambaFifo));
+  uintptr_t memory = (uintptr_t)sambaArenaAllocate(builder->arena, size + sizeof(SambaFifo));
+  network->fifos = (SambaFifo *)((memory + sizeof(SambaFifo) - 1) / 64 * 64);
+  network->ways = SAMBA_ARENA_ARRAY(builder->arena, SambaWay, count);
+  network->listed = SAMBA_ARENA_ARRAY(builder->arena, uint32_t, count);
+  network->fifo_count = count;
+
+  for (uint32_t f = 0; f < count; ++f) {
+    SambaWay *way = &network->ways[f];
+    network->fifos[f] = builder->fifos.data[order[f]].fifo;
+    network->fifos[f].branch_count = 0;
+    *way = builder->fifos.data[order[f]].way;
+    if (way->fed_by_unit)
+      continue;
+    way->from = place[way->from];
+    SambaFifo *from = &network->fifos[way->from];
+    if (!from->branch_count)
+      from->first_branch = f;
+    from->branches_left = ++from->branch_count;
+  }
+  for (uint32_t f = 0; f < count; ++f)
+    giveSlots(&network->fifos[f], builder->arena);
+}
+
+static void arrangeFifos(Builder *builder) {
+  SambaNetwork *network = builder->network;
+  uint32_t added = (uint32_t)builder->fifos.size;
+  uint32_t *order = sambaAllocate(sambaArraySize(added, sizeof *order));
+  uint32_t *place = sambaAllocate(sambaArraySize(added, sizeof *place));
+  uint32_t *into = sambaAllocate(sambaArraySize(added, sizeof *into));
+  joinChains(builder, into);
+  uint32_t count = orderFifos(builder, into, order);
+  for (uint32_t f = 0; f < count; ++f)
+    place[order[f]] = f;
+  for (uint32_t f = 0; f < added; ++f)
+    place[f] = place[into[f]];
+  placeFifos(builder, order, count, place);
+
+  for (uint32_t l = 0; l < network->lane_count; ++l)
+    for (uint32_t w = 0; w < network->lanes[l].way_count; ++w)
+      network->lanes[l].ways[w] = place[network->lanes[l].ways[w]];
+  for (uint32_t s = 0; s < builder->section->stream_count; ++s) {
+    SambaStreamRoots *roots = &network->streams[s];
+    for (uint32_t r = 0; r < roots->count; ++r) {
+      roots->roots[r].fifo = place[roots->roots[r].fifo];
+      roots->roots[r].cycles += network->ways[roots->roots[r].fifo].cycles;
+    }
+    for (uint32_t d = 0; d < builder->section->streams[s].destination_count; ++d)
+      roots->ends[d] = place[roots->ends[d]];
+  }
+  free(order);
+  free(place);
+  free(into);
 }
 
 /* Units' ports that several streams use. */
@@ -376,8 +438,8 @@ void sambaNetworkBuild(SambaNetwork *network, SambaArena *arena, const SambaMach
   for (uint32_t s = 0; s < section->stream_count; ++s)
     buildStream(&builder, s);
 
-  arrangeFifos(&builder);
   arrangeLanes(&builder);
+  arrangeFifos(&builder);
   arrangeEntrances(&builder);
   sambaArrayFree(&builder.fifos);
   sambaArrayFree(&builder.lanes);
