@@ -62,13 +62,14 @@ SambaStatus sambaChipBuild(SambaChip *chip, const SambaBinding *bindings,
   sambaClockInit(&chip->clock, &chip->arena, parts);
 
   bool memory = false;
+  SambaBankPattern *patterns = NULL;
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     switch (section->units[u].kind) {
     case SAMBA_UNIT_COMPUTE:
       sambaPcuBuild(&chip->units[u].pcu, &chip->arena, &chip->network, section, u);
       break;
     case SAMBA_UNIT_BUFFER:
-      sambaPmuBuild(&chip->units[u].pmu, &chip->arena, &chip->network, section, u);
+      sambaPmuBuild(&chip->units[u].pmu, &chip->arena, &chip->network, section, u, &patterns);
       break;
     default:
       buildMemoryUnit(chip, u, bindings, index_traces);

@@ -10,13 +10,17 @@ typedef struct SambaBankPattern {
   const SambaUnit *unit;
   const SambaPort *port;
   uint64_t slot_elements; /* that the port touches in one slot, guards aside */
-  uint8_t *known;         /* cycles of each vector of a slot, 0: not known yet */
+  uint64_t vector_elements;
+  uint8_t *known; /* cycles of each vector of a slot, 0: not known yet; ports alike share them */
   uint64_t known_count;
+  struct SambaBankPattern *next; /* in the list of those that differ */
 } SambaBankPattern;
 
+/* `patterns`: a list of the patterns that were built before for this machine. */
 void sambaBankPatternBuild(SambaBankPattern *pattern, SambaArena *arena,
                            const SambaMachine *machine, const SambaUnit *unit,
-                           const SambaPort *port);
+                           const SambaPort *port, uint64_t vector_elements,
+                           SambaBankPattern **patterns);
 /* Cycles of a vector, by its number in a slot: `count` elements from the one that the port touches
  * `first` in the slot. */
 uint64_t sambaBankPatternCycles(SambaBankPattern *pattern, uint64_t vector, uint64_t first,

@@ -3,18 +3,16 @@
 
 #include "backend/section/access.h"
 
-static void buildPort(SambaPmuPort *port, SambaArena *arena, const SambaNetwork *network,
-                      const SambaUnit *unit, const SambaPort *record) {
+static void buildPort(SambaPmuPort *port, const SambaPort *record) {
   const SambaAccess *access = &record->access;
   port->port = record;
   port->came_at = SAMBA_NEVER;
   port->tokens = sambaTripProduct(access->trips, 0, access->token_level);
   port->slot_tokens = sambaTripProduct(access->trips, access->slot_level, access->token_level);
-  sambaBankPatternBuild(&port->banks, arena, network->machine, unit, record);
 }
 
 void sambaPmuBuild(SambaPmu *pmu, SambaArena *arena, const SambaNetwork *network,
-                   const SambaSection *section, uint32_t index) {
+                   const SambaSection *section, uint32_t index, SambaBankPattern **patterns) {
   const SambaUnit *unit = &section->units[index];
   *pmu = (SambaPmu){.unit = unit, .index = index};
   pmu->placement = sambaSlotPlacement(network->machine, unit);
@@ -28,15 +26,19 @@ void sambaPmuBuild(SambaPmu *pmu, SambaArena *arena, const SambaNetwork *network
 
   for (uint32_t p = 0; p < unit->input_count; ++p) {
     SambaPmuPort *port = &pmu->write.ports[p];
-    buildPort(port, arena, network, unit, &unit->inputs[p]);
+    buildPort(port, &unit->inputs[p]);
     sambaInputPortBuild(&port->input, arena, network, section, index, p);
+    sambaBankPatternBuild(&port->banks, arena, network->machine, unit, port->port,
+                          port->input.vector_elements, patterns);
   }
 
   for (uint32_t p = 0; p < unit->output_count; ++p) {
     SambaPmuPort *port = &pmu->read.ports[p];
-    buildPort(port, arena, network, unit, &unit->outputs[p]);
+    buildPort(port, &unit->outputs[p]);
     sambaOutputPortBuild(&port->output, arena, network->machine, section, index, p,
                          (uint64_t)network->machine->pmu_latency_cycles);
+    sambaBankPatternBuild(&port->banks, arena, network->machine, unit, port->port,
+                          port->output.vector_elements, patterns);
   }
 }
 

@@ -48,8 +48,9 @@ typedef struct SambaPmu {
   uint64_t *array_free_at; /* of each array */
 } SambaPmu;
 
+/* `patterns`: see sambaBankPatternBuild. */
 void sambaPmuBuild(SambaPmu *pmu, SambaArena *arena, const SambaNetwork *network,
-                   const SambaSection *section, uint32_t unit);
+                   const SambaSection *section, uint32_t unit, SambaBankPattern **patterns);
 /* One cycle. Returns the next cycle in which it has something to do. */
 uint64_t sambaPmuStep(SambaPmu *pmu, SambaNetwork *network);
 bool sambaPmuPortIsDone(const SambaPmuPort *port, bool read);
