@@ -145,6 +145,7 @@ static void complete(SambaMemory *memory, const SambaBurstRequest *request, uint
   uint64_t done = cycle + (latency - latency / 2);
   uint32_t place = request->done_first + n;
   request->done[place < request->done_size ? place : place - request->done_size] = done;
+  sambaKeepEarlier(request->soonest, done);
   if (n == 0)
     sambaClockWake(memory->clock, SAMBA_PART_UNIT, request->unit,
                    sambaLater(done, memory->clock->now + 1));

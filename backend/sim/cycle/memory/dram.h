@@ -18,7 +18,7 @@ typedef struct SambaBurstRequest {
   uint64_t row;
   uint32_t bank, unit, bursts;
   bool write;
-  uint64_t *done;
+  uint64_t *done, *soonest;       /* soonest: the earliest that the unit was told of */
   uint32_t done_first, done_size; /* place of the first burst in the ring, places of the ring */
 } SambaBurstRequest;
 

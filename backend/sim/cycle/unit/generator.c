@@ -66,6 +66,12 @@ static void freePlace(SambaMemoryUnit *unit, SambaMemorySide *side, SambaClock *
 /* Bursts whose data are there, or whose writes are acknowledged, give their places back. */
 static void returnPlaces(SambaMemoryUnit *unit, SambaMemorySide *side, SambaClock *clock,
                          uint64_t *wake) {
+  if (unit->soonest > clock->now && !unit->has_joined) {
+    sambaKeepEarlier(wake, unit->soonest);
+    return;
+  }
+  unit->soonest = SAMBA_NEVER;
+  unit->has_joined = false;
   /* Those that arrived in earlier cycles have done so. */
   for (uint32_t i = unit->arrived_count; i < unit->asked_count; ++i) {
     SambaAsked *asked = askedAt(unit, i);
@@ -74,11 +80,11 @@ static void returnPlaces(SambaMemoryUnit *unit, SambaMemorySide *side, SambaCloc
       asked->burst = false;
       freePlace(unit, side, clock);
     } else if (done > clock->now) {
-      /* Whoever is merged with another's read is not woken by memory. */
-      if (done != SAMBA_NEVER || asked->merged)
-        sambaKeepEarlier(wake, done == SAMBA_NEVER ? clock->now + 1 : done);
+      sambaKeepEarlier(&unit->soonest, done);
+      unit->has_joined |= asked->joined && done == SAMBA_NEVER;
     }
   }
+  sambaKeepEarlier(wake, unit->has_joined ? clock->now + 1 : unit->soonest);
 }
 
 static void dropHead(SambaMemoryUnit *unit, SambaMemorySide *side) {
@@ -242,6 +248,7 @@ static bool joinsOther(SambaMemoryUnit *unit, SambaMemorySide *side, SambaAsked 
   asked->merged = sambaMergeTableFind(&side->merge, burst, now, way_back);
   if (asked->merged) {
     ++asked->merged->waiting;
+    asked->joined = unit->has_joined = true;
     return true;
   }
   asked->merged = sambaMergeTableEnter(&side->merge, burst);
@@ -257,6 +264,7 @@ static void ask(SambaMemoryUnit *unit, SambaMemorySide *side, SambaNetwork *netw
                                .bursts = unit->group_count,
                                .write = !unit->is_load,
                                .done = unit->done,
+                               .soonest = &unit->soonest,
                                .done_first = placeOf(unit, unit->asked_count),
                                .done_size = unit->asked_size};
   bool joined = false;

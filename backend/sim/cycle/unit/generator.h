@@ -27,8 +27,8 @@ enum { SAMBA_GROUP_PIECES = 64 };
 /* A piece of the pattern that was walked. */
 typedef struct SambaAsked {
   uint64_t end;            /* elements of the unit's whole walk up to its end */
-  uint64_t done;           /* the cycle at which its data are there, or its write is acknowledged */
   SambaMergedRead *merged; /* NULL, or the read that it waits for instead */
+  bool joined;             /* that one is another unit's */
   bool burst;              /* it takes a place among the bursts under way */
 } SambaAsked;
 
@@ -50,6 +50,8 @@ typedef struct SambaMemoryUnit {
   SambaAsked *asked; /* ring, in the order of the pattern */
   uint64_t *done;    /* of each place: the cycle at which the data are there, or the write is
                         acknowledged */
+  uint64_t soonest;  /* cycle of the next return, of those that memory has told of */
+  bool has_joined;   /* it waits for reads of others, of which memory does not tell it */
   uint32_t asked_size, asked_head, asked_count;
   uint32_t arrived_count; /* of those, from the head on, whose data are there */
   uint64_t arrived;       /* elements */
