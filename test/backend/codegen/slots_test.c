@@ -6,6 +6,7 @@
 #include "backend/plan/plan.h"
 #include "backend/section/check/section_check.h"
 #include "backend/section/slot_need.h"
+#include "backend/section/stream_order.h"
 #include "test/backend/stage_graphs.h"
 
 #include <setjmp.h>
@@ -97,12 +98,42 @@ static bool isPlain(const SambaUnit *unit) {
 
 /*===-- Compiled code -------------------------------------------------------------------------===*/
 
+/* What buffers hold, in words: at least, by any schedule; in a slot, which is read when it is full;
+ * in all slots, because others are filled meanwhile. */
+typedef struct Held {
+  uint32_t buffers, ahead;
+  uint64_t window, slot, all;
+} Held;
+
+static void addHeld(const SambaUnit *unit, Held *held) {
+  const SambaAccess *write = &unit->inputs[0].access;
+  SambaStreamOrder made = sambaAccessOrder(write, write->slot_level);
+  uint64_t window = 0;
+  ++held->buffers;
+  held->ahead += unit->buffer.slot_count > 1;
+  for (uint32_t o = 0; o < unit->output_count && unit->input_count == 1; ++o) {
+    const SambaAccess *read = &unit->outputs[o].access;
+    SambaStreamOrder taken = sambaAccessOrder(read, read->slot_level);
+    SambaConversion conversion;
+    if (sambaOrderConversion(&made, &taken, &conversion)) {
+      assert_true(conversion.window <= conversion.block);
+      assert_true(conversion.block <= unit->buffer.slot_elements);
+      window = conversion.window > window ? conversion.window : window;
+    }
+  }
+  if (!window)
+    return;
+  held->window += window;
+  held->slot += unit->buffer.slot_elements;
+  held->all += unit->buffer.slot_elements * unit->buffer.slot_count;
+}
+
 /* No slot of compiled code can be smaller; what a PMU holds beyond one slot is what is filled
  * ahead. */
 static void compiledSlotsAreSmallest(void **state) {
   (void)state;
   const SambaMachine *machine = sambaMachineFind(sambaStringRef("sn40l"));
-  uint32_t buffers = 0, ahead = 0;
+  Held held = {0};
   for (uint32_t k = 0; k < graphKindCount; ++k)
     for (uint64_t seed = 1; seed <= 6; ++seed) {
       SambaArena arena = {0};
@@ -120,8 +151,7 @@ static void compiledSlotsAreSmallest(void **state) {
         assert_int_equal(sambaSlotCut(unit).parts, 1);
         if (!isPlain(unit) || unit->buffer.slot_elements > 1 << 14)
           continue;
-        ++buffers;
-        ahead += unit->buffer.slot_count > 1;
+        addHeld(unit, &held);
         if (couldBeSmaller(unit))
           fail_msg("%s, seed %llu: slots of '%s' could be smaller than %llu", graphKinds[k].name,
                    (unsigned long long)seed, unit->name,
@@ -131,8 +161,11 @@ static void compiledSlotsAreSmallest(void **state) {
       }
       sambaArenaDestroy(&arena);
     }
-  print_message("%u buffers, %u of them filled ahead\n", buffers, ahead);
-  assert_true(buffers > 100 && ahead > 20);
+  print_message("%u buffers, %u of them filled ahead; words at least %llu, in a slot %llu, in all "
+                "slots %llu\n",
+                held.buffers, held.ahead, (unsigned long long)held.window,
+                (unsigned long long)held.slot, (unsigned long long)held.all);
+  assert_true(held.buffers > 100 && held.ahead > 20);
 }
 
 /*===-- By hand -------------------------------------------------------------------------------===*/
