@@ -65,8 +65,8 @@ static void mappingsAreChecked(void **state) {
       {"the loop order is not a permutation of the dimensions: position 1 is 1", noPermutation},
       {"reduced dimension 2 must stay at position 2 of the loop order", reducedEarly},
       {"reduced dimension 2: tile 7 does not divide the extent 48", noDivisor},
-      {"pipeline dimension 1 must be a parallel dimension and loop 0, the outermost but for those "
-       "of ",
+      {"pipeline dimension 1 must be a parallel dimension and loop 0, the "
+       "outermost but for those of the pipeline before it",
        pipelineInside},
   };
 
