@@ -17,7 +17,7 @@ RANGES = {
     "fifo_depth": (2, 20),
     "hop_cycles": (1, 5),
     "credit_cycles": (1, 12),
-    "pmu_bank_arrays": (0, 3),
+    "pmu_bank_arrays": (0, 2),
     "ag_bursts": (4, 64),
 }
 
