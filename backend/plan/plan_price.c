@@ -292,6 +292,20 @@ static void priceIndexed(Pricing *pricing, uint32_t i, double sources) {
   raise(&pricing->slowest, all / pricing->limits->replicas / rate);
 }
 
+/* An operand from buffers of the section. Several read ports share the side of a PMU, and the first
+ * PMUs are counted already. */
+static void priceOnChip(Pricing *pricing, uint32_t i, double sources, double token_bytes) {
+  const SambaTileNest *nest = pricing->nest;
+  uint32_t outputs = (uint32_t)nest->machine->unit_vector_outputs;
+  uint32_t ports = sambaTileNestReadPorts(nest, i);
+  uint32_t buffers = (ports + outputs - 1) / outputs;
+  double tokens = (double)sambaTileNestTrips(nest, sambaTileNestTokenLevel(nest, i));
+
+  raise(&pricing->slowest, tokens * sources / pricing->limits->buffers[i] * token_bytes / buffers /
+                               (double)nest->machine->pmu_port_bytes);
+  pricing->pmus += (ports > 1 ? buffers : 0) * pricing->limits->buffers[i];
+}
+
 static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   const SambaGroup *group = nest->group;
   const SambaMachine *machine = nest->machine;
@@ -301,14 +315,7 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   uint32_t token_level = sambaTileNestTokenLevel(nest, i);
   double token_bytes = (double)nest->token_elements[i] * bytes;
   if (pricing->limits->on_chip >> i & 1) {
-    /* Several read ports share the side of a PMU, and the first PMUs are counted already. */
-    uint32_t outputs = (uint32_t)machine->unit_vector_outputs;
-    uint32_t ports = sambaTileNestReadPorts(nest, i);
-    uint32_t buffers = (ports + outputs - 1) / outputs;
-    raise(&pricing->slowest, (double)sambaTileNestTrips(nest, token_level) * sources /
-                                 pricing->limits->buffers[i] * token_bytes / buffers /
-                                 (double)machine->pmu_port_bytes);
-    pricing->pmus += (ports > 1 ? buffers : 0) * pricing->limits->buffers[i];
+    priceOnChip(pricing, i, sources, token_bytes);
     return;
   }
 

@@ -129,7 +129,7 @@ static void everyElementIsFound(void **state) {
       sample.trips[c] = 1 + (uint32_t)rand() % 5;
       sample.strides[c] = rand() % 9 - 2;
       for (uint32_t g = 0; g < GUARDS; ++g)
-        sample.guard_strides[g][c] = rand() % 2 ? 0 : sample.strides[c] * (rand() % 2 ? 1 : -1);
+        sample.guard_strides[g][c] = sample.strides[c] * (rand() % 3 - 1);
     }
     makeAccess(&sample, 1 + (uint32_t)rand() % MOST_INNER);
     smaller += checkCopy(&sample) < elementsOf(&sample.access);
