@@ -24,8 +24,9 @@ typedef struct SambaOutlinedSections {
 void sambaOutlinedSectionsFree(SambaOutlinedSections *sections);
 
 /* section_of[i]: section number (dense, any order that is topological when sections are sorted by
- * it) of operator i. ends[s]: why section s ends, an attribute of its call. Views and repeated constants are cloned into every section that reads them.
- * Equal sections become one symbol. call_id counts on over the graphs of the module. */
+ * it) of operator i. ends[s]: why section s ends, an attribute of its call. Views and repeated
+ * constants are cloned into every section that reads them. Equal sections become one symbol.
+ * call_id counts on over the graphs of the module. */
 void sambaOutlineSections(SambaOutlinedSections *sections, MlirOperation function,
                           const MlirOperation *operators, const uint32_t *section_of,
                           const MlirAttribute *ends, uint32_t count, uint32_t section_count,
