@@ -84,11 +84,11 @@ static SambaStatus checkPipeline(const SambaCodegen *codegen) {
           nest->unroll[dim] != all->unroll[of_all])
         return sambaStatusMake(
             SAMBA_INVALID,
-            "stage %u (%s): %u x %lld tiles of %lld along pipeline dimension %u, but stage %u (%s) "
+            "stage %u (%s): %u x %lld tiles of %lld along pipeline dimension %u, but the section "
             "has %u x %lld of %lld",
             stage, stageName(codegen, stage), nest->unroll[dim], (long long)nest->trips[dim],
-            (long long)nest->tile[dim], dim, all_stage, stageName(codegen, all_stage),
-            all->unroll[of_all], (long long)all->trips[of_all], (long long)all->tile[of_all]);
+            (long long)nest->tile[dim], dim, all->unroll[of_all], (long long)all->trips[of_all],
+            (long long)all->tile[of_all]);
     }
   }
 

@@ -243,6 +243,15 @@ static double leastRanges(const SambaTileNest *nest, uint32_t operand, int64_t f
   return ranges;
 }
 
+/* Loads of an operand at least; to a slot that is spread, each sends a stream to every buffer. */
+static double leastLoads(const SambaTileNest *nest, uint32_t operand, uint32_t spread) {
+  int64_t flows = nest->machine->flows_per_lane;
+  double ranges = leastRanges(nest, operand, flows);
+  if (spread > 1)
+    raise(&ranges, leastRanges(nest, operand, flows * nest->machine->unit_vector_outputs / spread));
+  return ranges;
+}
+
 /* Staging buffers of some copies. Beside sums that go through PMUs there are none to spare: there
  * only rows that are joined count. */
 static uint32_t stages(const SambaTileNest *nest, uint32_t staged, uint32_t copies,
@@ -354,11 +363,7 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   if (depth == 1 && slots > 1) /* filling and reading take turns */
     raise(&pricing->turns, loading);
   ++pricing->uses;
-  double ranges = leastRanges(nest, i, machine->flows_per_lane);
-  if (spread > 1) /* a stream to each buffer */
-    raise(&ranges,
-          leastRanges(nest, i, machine->flows_per_lane * machine->unit_vector_outputs / spread));
-  pricing->least_ags += ranges;
+  pricing->least_ags += leastLoads(nest, i, spread);
   pricing->demands[pricing->demand_count++] =
       (struct Demand){slot_bytes * loaded, all, loaded, staged, direct ? 1 : 2};
   if (!direct)

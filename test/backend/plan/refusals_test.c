@@ -175,7 +175,7 @@ static void pipelinesAgree(void **state) {
   graph.mappings[1].pipeline_count = 1;
   graph.mappings[0].tile[0] = 4;
   expectLower(&graph, &machine, SAMBA_INVALID,
-              "1 x 1 tiles of 8 along pipeline dimension 0, but stage 0 (point) has 1 x 2 of 4");
+              "1 x 1 tiles of 8 along pipeline dimension 0, but the section has 1 x 2 of 4");
   graph.mappings[1].tile[0] = 4;
   graph.stages[1].operands[0].axes[0].coefficients[0] = -1;
   graph.stages[1].operands[0].axes[0].constant = 7;
