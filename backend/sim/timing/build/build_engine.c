@@ -18,6 +18,37 @@ static uint32_t actorsOf(const SambaUnit *unit) {
   return unit->kind == SAMBA_UNIT_BUFFER ? unit->input_count + unit->output_count : 1;
 }
 
+/* Does some step of a SIMD unit use elements of two vectors of this stream? Then both are in the
+ * FIFO at a time, and one place less is left for those on the way. */
+static bool stepsUseTwoVectors(const SambaEngine *engine, const SambaStream *stream) {
+  for (uint32_t d = 0; d < stream->destination_count; ++d) {
+    const SambaUnit *unit = &engine->section->units[stream->destinations[d].unit];
+    uint32_t inner = unit->compute.counter_count;
+    if (unit->kind != SAMBA_UNIT_COMPUTE || unit->compute.program.systolic ||
+        inner <= unit->compute.token_level)
+      continue;
+    const SambaPort *port = &unit->inputs[stream->destinations[d].port];
+    uint64_t bytes = sambaStreamVectorBytes(engine->section, stream, engine->machine);
+    uint64_t elements = sambaTimeMax(1, bytes / sambaDTypeBytes(port->dtype));
+    if (port->compute.strides[inner - 1] == 1 && port->token_elements > elements &&
+        unit->compute.trips[inner - 1] % elements)
+      return true;
+  }
+  return false;
+}
+
+/* Cycles that the vectors of a token take on a link: a FIFO of depth d and a credit's round trip of
+ * c cycles pass d vectors per c cycles. */
+static uint64_t cyclesOnLink(const SambaEngine *engine, const SambaStream *stream,
+                             uint64_t vectors) {
+  uint64_t depth = (uint64_t)engine->machine->fifo_depth;
+  uint64_t round = (uint64_t)engine->machine->credit_cycles;
+  if (depth > 1 && depth <= round && stream->kind == SAMBA_STREAM_VECTOR &&
+      stepsUseTwoVectors(engine, stream))
+    --depth;
+  return round > depth ? sambaTimeCeilDiv(sambaTimeMul(vectors, round), depth) : vectors;
+}
+
 /* One cursor per destination of every stream; the producer's actor is known from its unit
  * and port. */
 static void makeStreams(SambaEngine *engine) {
@@ -49,12 +80,7 @@ static void makeStreams(SambaEngine *engine) {
             : sambaTimeCeilDiv(state->bytes, sambaStreamVectorBytes(section, stream, machine));
     state->vectors = sambaTimeMax(1, state->vectors);
 
-    /* A FIFO of depth d and a credit's round trip of c cycles pass d vectors per c cycles. */
-    state->cycles =
-        machine->credit_cycles > machine->fifo_depth
-            ? sambaTimeCeilDiv(sambaTimeMul(state->vectors, (uint64_t)machine->credit_cycles),
-                               (uint64_t)machine->fifo_depth)
-            : state->vectors;
+    state->cycles = cyclesOnLink(engine, stream, state->vectors);
     state->cursor_first = cursor;
     state->cursor_count = stream->destination_count;
     state->ring_mask = 3;
