@@ -7,6 +7,9 @@
 #include "backend/sim/timing/engine/agenda.h"
 #include "backend/sim/timing/engine/tokens.h"
 
+/* Tokens that take no more cycles of a memory hold its side while they wait for an array. */
+enum { fewVectors = 8 };
+
 static SambaActor *readPort(SambaEngine *engine, const SambaBufferState *buffer, uint32_t index) {
   return &engine->actors[buffer->actor_first + buffer->write_count + index];
 }
@@ -139,19 +142,26 @@ static uint64_t book(uint64_t *free, uint64_t now, uint64_t cycles) {
 }
 
 /* All read ports of a buffer share one side of the memory, all write ports the other. Both sides
- * share the arrays. */
+ * share the arrays. A vector needs its side and its array in one cycle: a token of few vectors
+ * waits for both; while a longer one waits for an array, its side serves others. */
 static void bookMemory(SambaEngine *engine, SambaActor *actor) {
   const SambaUnit *unit = &engine->section->units[actor->unit];
   SambaBufferState *buffer = &engine->buffers[actor->unit];
   bool read = actor->kind == SAMBA_ACTOR_READ;
   uint64_t *side = read ? &buffer->read_side_free : &buffer->write_side_free;
-  actor->end_minimum = book(side, engine->now, actor->work);
-
   SambaArrayRange arrays =
       sambaSlotArrays(&buffer->placement, actor->slots % unit->buffer.slot_count);
+  bool together = actor->work <= fewVectors;
+  uint64_t from = engine->now;
+
+  for (uint32_t a = arrays.first; together && a < arrays.end; ++a)
+    from = sambaTimeMax(from, buffer->array_free[a]);
+  actor->end_minimum = book(side, from, actor->work);
+  if (together)
+    from = actor->end_minimum - actor->work;
   for (uint32_t a = arrays.first; a < arrays.end; ++a)
     actor->end_minimum =
-        sambaTimeMax(actor->end_minimum, book(&buffer->array_free[a], engine->now, actor->work));
+        sambaTimeMax(actor->end_minimum, book(&buffer->array_free[a], from, actor->work));
 }
 
 /* What a port of a buffer does when it begins with a token. */
