@@ -54,7 +54,7 @@ static void deliverStore(SambaEngine *engine, uint32_t actor_index) {
       engine->on_firing(engine->user, actor->unit, token->first, token->last);
     if (actor->done == actor->firings) {
       sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
-      sambaActorFinish(engine, token->last);
+      sambaActorFinish(engine, token->last + 1); /* the cycle in which it is told is over */
     }
   }
 }
@@ -92,8 +92,10 @@ static uint64_t dataReady(const SambaEngine *engine, const SambaActor *actor, ui
   const SambaMemoryState *memory = actor->memory;
   bool estimated = actor->pending || actor->kind == SAMBA_ACTOR_LOAD;
   uint64_t last = estimated ? memory->data_last : actor->end_minimum;
-  if (last <= memory->data_first + 1 || memory->data_vectors < 2)
+  if (last <= memory->data_first + 1)
     return memory->data_first;
+  if (memory->data_vectors < 2)
+    return last - 1;
   uint64_t needed = sambaTimeScale(memory->data_vectors, elementsIssued(engine, memory, bursts),
                                    memory->token_elements);
   return memory->data_first + sambaTimeScale(last - 1 - memory->data_first, needed - (needed > 0),
