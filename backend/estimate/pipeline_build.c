@@ -84,7 +84,6 @@ static void addInput(SambaPipelineRun *run, SambaPipelineActor *actor, uint32_t 
   SambaPipelineInput *input = &actor->inputs[actor->input_count++];
   const SambaStream *any = &section->streams[port->streams[0]];
   *input = (SambaPipelineInput){.period = period,
-                                .port = port_index,
                                 .streams = port->stream_count,
                                 .block = blockOf(port),
                                 .whole = whole || any->kind == SAMBA_STREAM_CONTROL};
@@ -132,7 +131,7 @@ static void addOutput(SambaPipelineRun *run, SambaPipelineActor *actor, uint32_t
   uint32_t most = 0, count = 0;
 
   *output = (SambaPipelineOutput){
-      .period = period, .port = port_index, .streams = port->stream_count, .block = blockOf(port)};
+      .period = period, .streams = port->stream_count, .block = blockOf(port)};
   output->vectors =
       sambaTokenVectors(port, any->kind, sambaStreamVectorBytes(section, any, run->machine));
   output->cycles = tokenCycles(run, output->vectors);

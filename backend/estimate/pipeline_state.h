@@ -39,7 +39,7 @@ typedef struct SambaPipelineLink {
 
 typedef struct SambaPipelineInput {
   uint64_t period; /* firings that one token lasts */
-  uint32_t port, streams, block;
+  uint32_t streams, block;
   SambaPipelineLink *links;  /* one for each stream */
   double vectors, cycles;    /* of a token */
   SambaTimes taken, lasting; /* of each token: when its firing began, and how long that takes */
@@ -48,7 +48,7 @@ typedef struct SambaPipelineInput {
 
 typedef struct SambaPipelineOutput {
   uint64_t period;
-  uint32_t port, streams, block;
+  uint32_t streams, block;
   uint32_t *first_link; /* of each stream; [streams]: the end */
   SambaPipelineLink *links;
   double vectors, cycles;
