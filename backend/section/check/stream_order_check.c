@@ -66,15 +66,19 @@ static SambaStatus checkShape(const SambaUnit *unit, bool output, uint32_t index
       elements = UINT64_MAX;
   }
 
+  bool agree = elements == port->token_elements && sambaTokenShapesAgree(&stated, &shape);
+  if (agree && (order->kind != SAMBA_ORDER_SHAPE || sambaTokenShapeRefines(&stated, &shape) ||
+                sambaTokenShapeRefines(&shape, &stated)))
+    return NULL;
+
   SambaArena arena = {0};
-  SambaStatus status = NULL;
+  SambaStatus status;
   const char *text = sambaStatedOrderText(&arena, order);
   const char *steps = sambaTokenShapeText(&arena, &shape);
-  if (elements != port->token_elements || !sambaTokenShapesAgree(&stated, &shape))
+  if (!agree)
     status = sambaStatusMake(
         SAMBA_INVALID, "its order is %s, but the unit steps through tokens of %s", text, steps);
-  else if (order->kind == SAMBA_ORDER_SHAPE && !sambaTokenShapeRefines(&stated, &shape) &&
-           !sambaTokenShapeRefines(&shape, &stated))
+  else
     status = sambaStatusMake(SAMBA_INVALID,
                              "its type has tokens of %s, but the unit steps through tokens of %s: "
                              "state the order of the stream, or the counters that both ends have",
