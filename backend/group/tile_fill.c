@@ -192,10 +192,9 @@ static void passLanes(SambaTileNest *nest) {
 enum { mostPoints = 4096, mostStreamedPoints = 1024 };
 
 /* Cuts a pass along its outer counters, so that its points follow each other as before. */
-static void cutPass(SambaTileNest *nest) {
+static void cutPass(SambaTileNest *nest, int64_t most) {
   const SambaGroup *group = nest->group;
   int64_t points = 1;
-  int64_t most = sambaTileNestStreams(nest) ? mostStreamedPoints : mostPoints;
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
     points *= nest->pass[dim];
 
@@ -229,16 +228,28 @@ static void choosePoints(SambaTileNest *nest) {
   if (group->sum_width)
     passLanes(nest);
   if (nest->pipeline_count && !group->copy)
-    cutPass(nest);
+    cutPass(nest, sambaTileNestStreams(nest) ? mostStreamedPoints : mostPoints);
   if (group->sum_width)
     nest->registers -= sumVectors(nest);
 }
 
-static void choosePasses(SambaTileNest *nest) {
-  choosePoints(nest);
+static void countPasses(SambaTileNest *nest) {
   for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
     nest->pass_trips[dim] =
         nest->pass[dim] == nest->tile[dim] ? 1 : nest->tile[dim] / nest->pass[dim];
+}
+
+static void listSteppingLoops(SambaTileNest *nest) {
+  nest->stepping_count = 0;
+  for (uint32_t position = 0; position < sambaTileNestLoops(nest); ++position)
+    if (sambaTileNestLoop(nest, position).trips > 1)
+      nest->stepping[nest->stepping_count++] = position;
+}
+
+void sambaTileNestCutPasses(SambaTileNest *nest, int64_t points) {
+  cutPass(nest, points);
+  countPasses(nest);
+  listSteppingLoops(nest);
 }
 
 void sambaTileNestReorder(SambaTileNest *nest, const uint32_t *order, const uint32_t *unroll) {
@@ -255,11 +266,7 @@ void sambaTileNestReorder(SambaTileNest *nest, const uint32_t *order, const uint
     nest->copy_step[dim] = nest->tile[dim] * nest->trips[dim];
   }
 
-  nest->stepping_count = 0;
-  for (uint32_t position = 0; position < sambaTileNestLoops(nest); ++position)
-    if (sambaTileNestLoop(nest, position).trips > 1)
-      nest->stepping[nest->stepping_count++] = position;
-
+  listSteppingLoops(nest);
   memset(nest->level, 0, sizeof nest->level);
   memset(nest->depth, 0, sizeof nest->depth);
   memset(nest->joined, 0, sizeof nest->joined);
@@ -278,6 +285,7 @@ void sambaTileNestFill(const SambaStageGraph *graph, const SambaGroup *group,
     out_nest->tile[dim] = tile[dim];
     out_nest->tiles[dim] = sambaCeilDiv(group->extents[dim], tile[dim]);
   }
-  choosePasses(out_nest);
+  choosePoints(out_nest);
+  countPasses(out_nest);
   sambaTileNestReorder(out_nest, order, unroll);
 }

@@ -351,7 +351,7 @@ bool sambaTileNestIsDirect(const SambaTileNest *nest, uint32_t operand) {
   if (group->systolic && (operand == group->mac[0] || operand == group->mac[1]))
     return false;
   uint32_t level = sambaTileNestTokenLevel(nest, operand);
-  if (sambaTileNestSlotLevel(nest, operand) < level)
+  if (sambaTileNestSlotLevel(nest, operand) < level || sambaTileNestMeetsMulticast(nest, operand))
     return false;
   for (uint32_t i = 0; i < nest->stepping_count && nest->stepping[i] < level; ++i)
     if (!sambaGroupDepends(group, operand, sambaTileNestLoop(nest, nest->stepping[i]).dim))
@@ -383,16 +383,38 @@ static bool isLarge(const SambaTileNest *nest, uint32_t operand) {
          nest->machine->fifo_depth * nest->machine->vector_bytes;
 }
 
+/* Whether copies along the dimensions of `apart` get the same large token of an operand. */
+static bool getTheSame(const SambaTileNest *nest, uint32_t apart) {
+  const SambaGroup *group = nest->group;
+  for (uint32_t i = 0; i < group->operand_count; ++i)
+    if (group->operands[i].value && apart & ~group->operands[i].depends && isLarge(nest, i))
+      return true;
+  return false;
+}
+
+bool sambaTileNestMeetsMulticast(const SambaTileNest *nest, uint32_t operand) {
+  return !nest->group->copy && isLarge(nest, operand) && getTheSame(nest, dimsApart(nest, operand));
+}
+
+/* What follows a reduction comes when all of its operands have gone in. */
+bool sambaTileNestResultsMeetMulticast(const SambaTileNest *nest) {
+  const SambaGroup *group = nest->group;
+  uint32_t apart = 0;
+  if (group->copy || group->parallel_count < group->dim_count)
+    return false;
+  int64_t bytes = sambaTileNestPassElements(nest) *
+                  sambaDTypeBytes(nest->graph->tensors[group->output.tensor].dtype);
+  for (uint32_t dim = 0; dim < group->dim_count; ++dim)
+    apart |= nest->unroll[dim] > 1 ? 1u << dim : 0;
+  return bytes > nest->machine->fifo_depth * nest->machine->vector_bytes && getTheSame(nest, apart);
+}
+
 /* A PCU uses its operands side by side, and a port sends a token whole before the next. A port that
  * deals large tokens to copies in turn must not meet another one that sends the same large token to
  * several of these copies: each would wait for the other. */
 uint32_t sambaTileNestReadPorts(const SambaTileNest *nest, uint32_t operand) {
   uint32_t apart = dimsApart(nest, operand), ports = 1;
-  bool meets = false;
-  if (nest->group->copy || !apart || !isLarge(nest, operand))
-    return 1;
-  for (uint32_t i = 0; i < nest->group->operand_count; ++i)
-    meets |= nest->group->operands[i].value && isLarge(nest, i) && apart & ~dimsApart(nest, i);
+  bool meets = sambaTileNestMeetsMulticast(nest, operand);
   for (uint32_t dim = 0; dim < nest->group->dim_count && meets; ++dim)
     ports *= apart >> dim & 1 ? nest->unroll[dim] : 1;
   return ports;

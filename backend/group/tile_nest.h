@@ -83,6 +83,8 @@ void sambaTileNestReorder(SambaTileNest *nest, const uint32_t *order, const uint
 
 /* Settles the level and the elements of every operand's tokens, and what PCUs hold of them. */
 void sambaTileNestSettleTokens(SambaTileNest *nest);
+/* Cuts the passes of lanes to at most so many points, as far as they can be cut. */
+void sambaTileNestCutPasses(SambaTileNest *nest, int64_t points);
 /* Chooses how many copies share the PCUs behind the array: as many as they have cycles for. */
 void sambaTileNestShareTail(SambaTileNest *nest);
 /* Settles loop_step and copy_step, in points, once the levels are known. */
@@ -158,6 +160,11 @@ void sambaTileNestOfLoads(const SambaTileNest *nest, uint32_t operand, SambaTile
 void sambaTileNestSlotBox(const SambaTileNest *nest, uint32_t operand, SambaTileBox *out_box);
 /* Whether an operand in DRAM is streamed to the PCUs without a buffer. */
 bool sambaTileNestIsDirect(const SambaTileNest *nest, uint32_t operand);
+/* Whether copies with tokens of their own of an operand get the same ones of another, and FIFOs
+ * hold neither: no port can send those in turn without waiting for itself. */
+bool sambaTileNestMeetsMulticast(const SambaTileNest *nest, uint32_t operand);
+/* The same of results: copies that send what they make in turn get the same large tokens. */
+bool sambaTileNestResultsMeetMulticast(const SambaTileNest *nest);
 /* Copies of an operand's source: product of the unrolls it depends on. */
 uint32_t sambaTileNestSources(const SambaTileNest *nest, uint32_t operand);
 /* Those of them that are loaded apart. */

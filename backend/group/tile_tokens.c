@@ -150,10 +150,26 @@ static bool settleTokens(SambaTileNest *nest) {
   return true;
 }
 
+/* Points of which a FIFO holds a token of each operand and of the result. */
+static int64_t pointsOfFifo(const SambaTileNest *nest) {
+  const SambaGroup *group = nest->group;
+  int64_t widest = sambaDTypeBytes(nest->graph->tensors[group->output.tensor].dtype);
+  for (uint32_t i = 0; i < group->operand_count; ++i) {
+    int64_t bytes = sambaDTypeBytes(sambaTileNestDType(nest, i));
+    widest = group->operands[i].value && bytes > widest ? bytes : widest;
+  }
+  return nest->machine->fifo_depth * nest->machine->vector_bytes / widest;
+}
+
 void sambaTileNestSettleTokens(SambaTileNest *nest) {
-  if (settleTokens(nest))
-    return;
-  nest->tail = 1;
-  nest->tail_dim = SAMBA_NO_INDEX;
-  settleTokens(nest);
+  if (!settleTokens(nest)) {
+    nest->tail = 1;
+    nest->tail_dim = SAMBA_NO_INDEX;
+    settleTokens(nest);
+  }
+
+  if (sambaTileNestResultsMeetMulticast(nest)) {
+    sambaTileNestCutPasses(nest, pointsOfFifo(nest));
+    settleTokens(nest);
+  }
 }
