@@ -315,6 +315,33 @@ static void largeTokensAreNotDealtBesideAMulticast(void **state) {
 }
 
 /* A source sends to eight copies at most: rows go to 64 columns of copies, columns to 16 rows. */
+/* Copies along the first dimension get the same large tokens and send theirs in turn: FIFOs must
+ * hold one. A copy alone, or copies along a dimension of all operands, wait for nobody. */
+static void largeResultsDoNotMeetAMulticast(void **state) {
+  (void)state;
+  const uint32_t order[] = {0, 1, 2}, alone[] = {1, 1, 1}, first[] = {4, 1, 1},
+                 second[] = {1, 2, 1};
+  const int64_t tile[] = {1, 32, 128};
+  const struct {
+    const uint32_t *unroll;
+    int64_t elements;
+  } cases[] = {{alone, 4096}, {first, 512}, {second, 4096}};
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    Sample sample;
+    START(&sample, 3, 8, 64, 128);
+    addOperand(&sample, OVER(&sample, ARGUMENT, BF16, 0, 1, 2));
+    addOperand(&sample, OVER(&sample, ARGUMENT, BF16, 1, 2));
+    finish(&sample, SAMBA_LANE_MUL, SAMBA_DTYPE_F32, OVER(&sample, RESULT, BF16, 0, 1, 2));
+    sambaTileNestFill(&sample.graph, sample.groups.groups[0], sn40l(), 0, order, tile,
+                      cases[i].unroll, &sample.nest);
+    sambaTileNestSettleTokens(&sample.nest);
+    assert_int_equal(sambaTileNestPassElements(&sample.nest), cases[i].elements);
+    assert_int_equal(sample.nest.token_elements[0], cases[i].elements);
+    sambaArenaDestroy(&sample.arena);
+  }
+}
+
 static void sourcesHaveTwins(void **state) {
   (void)state;
   Sample sample;
@@ -377,6 +404,7 @@ int main(void) {
                                      cmocka_unit_test(theSmallestIsHeldFirst),
                                      cmocka_unit_test(gathersAreBufferedWhereTheOrderDiffers),
                                      cmocka_unit_test(largeTokensAreNotDealtBesideAMulticast),
+                                     cmocka_unit_test(largeResultsDoNotMeetAMulticast),
                                      cmocka_unit_test(sourcesHaveTwins),
                                      cmocka_unit_test(copiesShareTheirLastRuns)};
   return cmocka_run_group_tests(tests, NULL, NULL);
