@@ -32,6 +32,23 @@ static void leaveOneSlot(SambaSection *section) {
   }
 }
 
+/* Routes at the section's pace, or at a slower one that the links can carry. */
+static SambaStatus routeSection(SambaSection *section, const SambaMachine *machine,
+                                const uint32_t *rates, SambaArena *arena) {
+  static const uint32_t paces[] = {100, 80, 65, 50};
+  uint32_t *slower = SAMBA_ARENA_ARRAY(arena, uint32_t, section->stream_count);
+  SambaStatus status = NULL;
+  for (size_t i = 0; i < sizeof paces / sizeof paces[0]; ++i) {
+    sambaStatusFree(status);
+    for (uint32_t s = 0; s < section->stream_count; ++s)
+      slower[s] = (rates[s] * paces[i] + 99) / 100;
+    status = sambaSectionRoute(section, machine, slower);
+    if (sambaStatusGetCode(status) != SAMBA_EXHAUSTED)
+      break;
+  }
+  return status;
+}
+
 /* Simulated cycles, which the model predicts within its bar. */
 static uint64_t cyclesOf(SambaStageGraph *graph, const SambaMachine *machine, Slots slots) {
   SambaArena arena = {0};
@@ -48,7 +65,7 @@ static uint64_t cyclesOf(SambaStageGraph *graph, const SambaMachine *machine, Sl
   if (!status)
     status = sambaSectionPlace(section, machine, rates);
   if (!status)
-    status = sambaSectionRoute(section, machine, rates);
+    status = routeSection(section, machine, rates, &arena);
   SambaBinding bindings[8] = {{0}};
   uint64_t address = 0;
 

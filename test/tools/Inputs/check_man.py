@@ -15,7 +15,7 @@ for page in sys.argv[1:]:
     text = open(page, encoding="utf-8").read()
     plain = text.replace("\\-", "-").replace("\\e", "\\")
     help = subprocess.check_output([tool, "--help"], text=True).splitlines()
-    wanted = [line.split()[0].rstrip(",") for line in help if re.match("  -", line)]
+    wanted = [re.match(r"  ([\w-]+)", line).group(1) for line in help if re.match("  -", line)]
     if help[0].startswith("OVERVIEW"):
         wanted = [match.group(1) for match in map(OURS.match, help) if match]
         assert tool != "samba-opt" or len(wanted) > 15, wanted

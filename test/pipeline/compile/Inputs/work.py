@@ -4,7 +4,7 @@ import re
 import sys
 
 text = open(sys.argv[1], encoding="utf-8").read()
-sections = len(re.findall(r"remark: section \d+ @", text))
+sections = len(re.findall(r"remark: section \w+; calls", text))
 match = re.search(
     r"work: (\d+) stage graphs built and (\d+) plans made to find the sections; (\d+) graphs and"
     r" (\d+) plans to "
