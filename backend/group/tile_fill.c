@@ -121,7 +121,7 @@ static int64_t divide(const SambaTileNest *nest, const uint32_t *dims, uint32_t 
 
 static void passArray(SambaTileNest *nest) {
   const SambaMachine *machine = nest->machine;
-  uint32_t dims[SAMBA_MAX_STAGE_DIMS];
+  uint32_t dims[SAMBA_MAX_STAGE_DIMS] = {0};
   uint32_t count = appendSide(nest->group, arrayBatch, 0, dims);
   for (uint32_t i = 0; i < count; ++i)
     nest->pass[dims[i]] = 1;

@@ -101,7 +101,7 @@ static void hearRemark(void *user, SambaDiagnosticKind kind, const char *message
   Heard *heard = user;
   assert_int_equal(kind, SAMBA_DIAGNOSTIC_REMARK);
   ++heard->remarks;
-  heard->section |= strstr(message, "section 0") != NULL;
+  heard->section |= strstr(message, "section s0; calls 1") != NULL;
 }
 
 static void testCallbacks(void **state) {
