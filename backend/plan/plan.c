@@ -430,7 +430,7 @@ typedef struct Pipelines {
 static bool tryPipeline(Pipelines *pipelines, const SambaPipeline *pipeline) {
   Planner *planner = pipelines->planner;
   Best *best = &pipelines->best;
-  double cycles;
+  double cycles = 0;
   SambaStatus status = planTogether(planner, pipeline, &cycles);
 
   sambaStatusFree(pipelines->why);
@@ -467,7 +467,7 @@ static SambaPipeline pipelineAlong(Pipelines *pipelines, uint32_t first, uint32_
 /* Shares the tiles of the loops from `loop` on among as many replicas as can be, `most` at most,
  * evenly; of equals those along outer loops. Returns how many there are. */
 static uint32_t shareTiles(SambaPipeline *pipeline, uint32_t loop, uint32_t most) {
-  if (loop == pipeline->count)
+  if (loop == pipeline->count || loop == SAMBA_MAX_PIPELINE_DIMS)
     return 1;
   int64_t tiles = sambaCeilDiv(pipeline->extent[loop], pipeline->tile[loop]);
   uint32_t best = 0, copies[SAMBA_MAX_PIPELINE_DIMS] = {0};
