@@ -71,14 +71,15 @@ def RaiseLinalg : Pass<"samba-raise-linalg", "::mlir::ModuleOp"> {
 def TileSections : Pass<"samba-tile-sections", "::samba::SectionOp"> {
   let summary = "Choose #rdu.mapping where it is absent";
   let description = [{
-    A mapping written by hand stays. `decisions` names a file with a line per decision, `SECTION
-    parallel N`: the planner uses at most 1/N of the parallel copies in that section. A module
-    attribute `rdu.decisions` (a list of such lines) says the same. `dump` names a folder:
-    SECTION.plan.txt in it tells the section's stages, their mappings and the groups that they form.
+    A mapping that is there stays. With `rdu.parallel = N` on a section, copies take at most 1/N of
+    the units. `dump` names a folder: SECTION.plan.txt in it tells the section's stages, their
+    mappings and the groups that they form. With `compare=true` plans for less of the machine are
+    made too, and the one that is predicted to take the fewest cycles is taken.
   }];
   let options = [
-    Option<"decisions", "decisions", "std::string", "\"\"", "file of planner decisions">,
-    Option<"dump", "dump", "std::string", "\"\"", "folder for the plan of each section, as text">];
+    Option<"dump", "dump", "std::string", "\"\"", "folder for the plan of each section, as text">,
+    Option<"compare", "compare", "std::string", "\"false\"",
+           "true: compare with plans for less of the machine">];
 }
 def RduVerifyLinalg : Pass<"rdu-verify-linalg", "::mlir::ModuleOp"> {
   let summary = "Refuse linalg and TOSA that a graph cannot become";

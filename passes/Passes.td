@@ -93,6 +93,28 @@ def DecomposeComposites : Pass<"samba-decompose-composites", "::mlir::ModuleOp">
                         "a shipped machine or a machine file; empty: one that holds every op">];
 }
 
+def AppendInPlace : Pass<"samba-append-in-place", "::mlir::ModuleOp"> {
+  let summary = "Let what a graph appends to lie where the result has it";
+  let description = [{
+    The result of a `samba.cat` that a graph returns and whose first operand is an argument of the
+    graph that nobody else reads: a cache. The argument gets a region with the result, in which it
+    lies in blocks (`samba.block`), and the cat says that its first operand is `in_place`. So the
+    new elements are stored beside the old ones, and these do not move.
+  }];
+}
+
+def ChannelsLast : Pass<"samba-channels-last", "::mlir::ModuleOp"> {
+  let summary = "Let images between convolutions hold the channels of a pixel side by side";
+  let description = [{
+    conv2d, max_pool2d and avg_pool2d become those on channels last, with everything between them
+    that works point by point or joins channels. A tile of pixels is then one long row of memory,
+    and any 16 pixels of it are rows of an array. Images that come from outside are read through a
+    permutation. Connected operators change together, or stay where a quarter of their bytes or more
+    would lie worse: results of the graph, what others read, channels of fewer bytes than a burst.
+    Graphs for training stay.
+  }];
+}
+
 def MaterializeViews : Pass<"samba-materialize-views", "::mlir::ModuleOp"> {
   let summary = "Make a view that memory must hold an operation of its own";
 }
@@ -106,16 +128,36 @@ def RaiseIdioms : Pass<"samba-raise-idioms", "::mlir::ModuleOp"> {
   }];
 }
 
+def PinDecisions : Pass<"samba-pin-decisions", "::mlir::ModuleOp"> {
+  let summary = "What a decisions file says of layers becomes attributes of their operators";
+  let description = [{
+    `rdu.section`: operators with the same number are to be one section; `rdu.parallel`: copies in
+    their section may take 1/N of the units; `rdu.mapping`: the mappings of their stages. The same
+    attributes may be written by hand. Tiles are cut to the extents of the graph, so that the
+    decisions of another batch size can be used (docs/planner.md).
+  }];
+  let options = [Option<"decisions", "decisions", "std::string", "\"\"",
+                        "a file of decisions, as --dump-decisions writes it">];
+}
+
 def PartitionSections : Pass<"samba-partition-sections", "::mlir::ModuleOp"> {
   let summary = "Outline the graph into sections and calls";
   let description = [{
     Every distinct section becomes a symbol `samba.section`, the graph a list of `samba.call`. Equal
     sections are one. o0: each operation its own section; o1: greedily fused within the machine's
-    units.
+    units, what a rule joins at once; o3: by a search over all sections for the least predicted
+    time (docs/planner.md).
+    Mapped spatially, a graph is one section, or is refused.
   }];
   let options = [Option<"target", "target", "std::string", "\"sn40l\"",
                         "a shipped machine or a machine file">,
-                 Option<"opt", "opt", "std::string", "\"o1\"", "o0 or o1">];
+                 Option<"opt", "opt", "std::string", "\"o1\"", "o0, o1 or o3">,
+                 Option<"mapping", "mapping", "std::string", "\"section\"",
+                        "section or spatial">,
+                 Option<"search_seconds", "search_seconds", "std::string", "\"2\"",
+                        "seconds of processor time that the search of o3 may take">,
+                 Option<"rules", "rules", "std::string", "\"\"",
+                        "a file of fusion rules, or llama, gpt2, bert or resnet; empty: none">];
 }
 
 def UpdateInPlace : Pass<"samba-update-in-place", "::mlir::ModuleOp"> {

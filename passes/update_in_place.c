@@ -65,7 +65,9 @@ static void collectArguments(Update *u) {
   sambaRegionsRead(u->function, &regions);
   for (intptr_t i = 0; i < mlirBlockGetNumArguments(body); ++i) {
     SambaStringRef name = regions.of_argument.data[i];
-    if (name.size)
+    MlirAttribute block =
+        sambaFunctionAttribute(u->function, "arg_attrs", i, SAMBA_BLOCK_ATTRIBUTE);
+    if (name.size && mlirAttributeIsNull(block)) /* blocks are among what writers leave alone */
       sambaArrayAppend(&regionNamed(u, name)->held, mlirBlockGetArgument(body, i));
   }
   sambaRegionsFree(&regions);

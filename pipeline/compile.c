@@ -3,15 +3,17 @@
 
 #include "backend/pef/image/image.h"
 #include "backend/pef/pef.h"
+#include "backend/plan/plan.h"
 #include "dialect/bridge/bridge.h"
 #include "dialect/bridge/build_operation.h"
 #include "dialect/bridge/text_sink.h"
 #include "dialect/bridge/work.h"
-#include "dialect/rdu/decisions.h"
+#include "dialect/rdu/failed_section.h"
 #include "dialect/registry/dialects.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/interface.h"
 #include "lowering/pef/rdu_to_pef.h"
+#include "pipeline/dump_decisions.h"
 #include "pipeline/explain.h"
 #include "pipeline/register.h"
 #include "pipeline/requested_record.h"
@@ -273,12 +275,11 @@ static SambaStatus writePef(MlirOperation module, const SambaModuleOptions *opti
   return status;
 }
 
-static MlirOperation findSection(MlirOperation module, const char *name) {
+static MlirOperation findSection(MlirOperation module, MlirStringRef name) {
   MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
   for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
     MlirAttribute symbol = sambaOperationAttribute(operation, "sym_name");
-    if (!mlirAttributeIsNull(symbol) &&
-        mlirStringRefEqual(mlirStringAttrGetValue(symbol), sambaMlirString(name)))
+    if (!mlirAttributeIsNull(symbol) && mlirStringRefEqual(mlirStringAttrGetValue(symbol), name))
       break;
   }
   return operation;
@@ -287,49 +288,64 @@ static MlirOperation findSection(MlirOperation module, const char *name) {
 /* Puts the failed sections back as they were before the back of the pipeline, each with half its
  * parallel factor; the others keep what they have, places and routes too. False when none failed or
  * one cannot be halved any more. */
-static bool takeBackFailed(MlirOperation module, MlirOperation sections, SambaDecisions *decisions,
-                           int attempt, const SambaStatus status) {
-  char failed[64] = "";
+static bool takeBackFailed(MlirOperation module, MlirOperation sections, int attempt,
+                           const SambaStatus status) {
+  MlirOperation now = sambaFailedSection(module);
   bool any = false;
 
-  while (sambaFailedSection(module, failed, sizeof failed)) {
-    MlirOperation now = findSection(module, failed);
-    MlirOperation before = findSection(sections, failed);
-    if (mlirOperationIsNull(before) || !sambaDecisionsHalve(decisions, failed))
+  for (; !mlirOperationIsNull(now); now = sambaFailedSection(module), any = true) {
+    MlirStringRef name = mlirStringAttrGetValue(sambaOperationAttribute(now, "sym_name"));
+    MlirOperation before = findSection(sections, name);
+    uint32_t divisor = mlirOperationIsNull(before) ? 0 : sambaParallelDivisor(before);
+    if (!divisor || divisor * 2 > SAMBA_MOST_PARALLEL_DIVISOR)
       return false;
+    sambaSetParallelDivisor(before, divisor * 2);
     mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(now), now,
                                         mlirOperationClone(before));
-    mlirOperationDestroy(now);
     SambaArena arena = {0};
     /* The message is the first section's. */
     const char *text =
-        any ? sambaArenaFormat(&arena, "attempt %d: section @%s with half its parallel factor too",
-                               attempt + 2, failed)
-            : sambaArenaFormat(&arena,
-                               "attempt %d: section @%s with half its parallel factor, because %s",
-                               attempt + 2, failed, sambaStatusGetMessage(status));
+        any ? sambaArenaFormat(&arena,
+                               "attempt %d: section @%.*s with half its parallel factor too",
+                               attempt + 2, (int)name.length, name.data)
+            : sambaArenaFormat(
+                  &arena, "attempt %d: section @%.*s with half its parallel factor, because %s",
+                  attempt + 2, (int)name.length, name.data, sambaStatusGetMessage(status));
+    mlirOperationDestroy(now);
     sambaDiagnose(mlirOperationGetLocation(module), MlirDiagnosticRemark, sambaMlirString(text), 0,
                   NULL);
     sambaArenaDestroy(&arena);
-    any = true;
   }
-
-  sambaDecisionsToModule(decisions, module);
   return any;
+}
+
+/* Writes the mappings into the sections, and all that was decided to the file. */
+static SambaStatus dumpDecisions(MlirOperation sections, const SambaModuleOptions *options) {
+  SambaArena arena = {0};
+  const char *passes = NULL;
+  SambaStatus status = sambaPipelineText(&arena, &options->pipeline, SAMBA_PHASE_MAPPINGS, &passes);
+  if (!status)
+    status = runPasses(sections, options, passes);
+  if (!status)
+    status = sambaDecisionsDump(sections, options->dump_decisions);
+  sambaArenaDestroy(&arena);
+  return status;
 }
 
 /* The back of the pipeline on `module`, again with smaller sections when some did not fit. */
 static SambaStatus makeSections(MlirOperation module, const SambaModuleOptions *options,
-                                const char *back, SambaDecisions *decisions) {
+                                const char *back) {
   MlirOperation sections = mlirOperationClone(module);
   SambaStatus status;
   for (int attempt = 0;; ++attempt) {
     status = runPasses(module, options, back);
     if (!status || attempt == SAMBA_COMPILE_ATTEMPTS ||
-        !takeBackFailed(module, sections, decisions, attempt, status))
+        !takeBackFailed(module, sections, attempt, status))
       break;
     sambaStatusFree(status);
   }
+  if (!status && options->dump_decisions)
+    status = dumpDecisions(sections, options);
   mlirOperationDestroy(sections);
   return status;
 }
@@ -445,7 +461,7 @@ static SambaStatus requestTraining(MlirOperation module, const SambaModuleOption
 
 /* The module as it is compiled; `copy` becomes what the PEF is made of. */
 static SambaStatus compileCopy(MlirOperation copy, const SambaModuleOptions *options,
-                               SambaDecisions *decisions, SambaCompileOutput *output) {
+                               SambaCompileOutput *output) {
   uint64_t counted[SAMBA_WORK_KINDS] = {0}, finding[SAMBA_WORK_KINDS], making[SAMBA_WORK_KINDS];
   SambaArena arena = {0};
   const char *front = NULL, *back = NULL;
@@ -462,7 +478,7 @@ static SambaStatus compileCopy(MlirOperation copy, const SambaModuleOptions *opt
 
   if (!status) {
     tell(options, "mapping, placing and routing sections", 1);
-    status = makeSections(copy, options, back, decisions);
+    status = makeSections(copy, options, back);
   }
   if (!status) {
     tell(options, "writing the PEF", 2);
@@ -480,7 +496,6 @@ static SambaStatus compileCopy(MlirOperation copy, const SambaModuleOptions *opt
 SambaStatus sambaCompileModule(MlirModule module, const SambaModuleOptions *options,
                                SambaCompileOutput *output) {
   SAMBA_RETURN_IF_ERROR(sambaModuleCheckAnyGraph(mlirModuleGetOperation(module)));
-  SambaDecisions decisions = {0};
   SambaModuleOptions requested = *options;
   SambaText record = {0};
   MlirOperation copy = mlirOperationClone(mlirModuleGetOperation(module));
@@ -494,22 +509,14 @@ SambaStatus sambaCompileModule(MlirModule module, const SambaModuleOptions *opti
     requested.trace_size = record.size;
   }
   if (!status)
-    status = compileCopy(copy, &requested, &decisions, output);
+    status = compileCopy(copy, &requested, output);
 
   sambaTextFree(&record);
   mlirOperationDestroy(copy);
-  if (options->dump_decisions) {
-    SambaStatus dumped = sambaDecisionsWrite(&decisions, options->dump_decisions);
-    if (status)
-      sambaStatusFree(dumped);
-    else
-      status = dumped;
-  }
   if (status) {
     free(output->data);
     output->data = NULL;
     output->size = 0;
   }
-  sambaDecisionsFree(&decisions);
   return status;
 }

@@ -15,7 +15,7 @@ typedef struct SambaCompileNote {
 
 typedef struct SambaModuleOptions {
   SambaPipelineOptions pipeline;
-  const char *dump_decisions; /* file for the decisions of the last attempt, NULL: none */
+  const char *dump_decisions; /* file for what was decided, NULL: none */
   bool external_weights;      /* refer to the model's files instead of copying weights */
   bool explain;               /* remarks: sections, predictions, memory, work */
   const char *

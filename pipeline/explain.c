@@ -62,6 +62,7 @@ static void readEnd(MlirAttribute end, Value *values) {
   values[FIELD_WHY] = endValue(end, "why");
   values[FIELD_TOGETHER] = endValue(end, "together");
   values[FIELD_APART] = endValue(end, "apart");
+  values[FIELD_MORE] = endValue(end, "more");
 }
 
 static void readSection(const SambaPef *pef, const SambaEmittedSections *emitted, uint32_t index,

@@ -12,15 +12,17 @@ enum {
   levelO0 = 1 << 0,
   levelO1 = 1 << 1,
   everyLevel = levelO0 | levelO1,
-  onRequest = 1 << 2 /* only when training is asked for by options */
+  onRequest = 1 << 2,  /* only when training is asked for by options */
+  onDecisions = 1 << 3 /* only with a decisions file */
 };
 
 #define ROW(field, initial, help) {#field, offsetof(SambaPipelineOptions, field), initial, help}
 const SambaPipelineOption sambaPipelineOptionTable[] = {
     ROW(entry, "", "the function to compile; none: every public one"),
     ROW(target, "sn40l", "a shipped machine or a machine file"),
-    ROW(opt, "o1", "o0 (every operator its own section) or o1 (fused)"),
-    ROW(mapping, "section", "how the graph is mapped: section"),
+    ROW(opt, "o1", "o0 (every operator its own section), o1 (fused) or o3 (searched)"),
+    ROW(search_seconds, "2", "seconds of processor time that the search of o3 may take"),
+    ROW(mapping, "section", "section, or spatial: the whole graph is one section"),
     ROW(precision, "mp0", "mp0 (f32), mp1 (contractions in bf16) or mp4 (bf16)"),
     ROW(inference, "true", "false: the graph is trained, as the next four say"),
     ROW(loss, "", "results that are losses, separated by commas"),
@@ -28,14 +30,15 @@ const SambaPipelineOption sambaPipelineOptionTable[] = {
     ROW(freeze, "", "weights that are not trained, separated by commas"),
     ROW(accumulate, "false", "true: gradients are summed until ZEROGRAD"),
     ROW(io_host_memory, "false", "true: inputs and outputs lie in host memory"),
-    ROW(rules, "", "a file of fusion rules; refused in this version"),
-    ROW(decisions, "", "a file of planner decisions"),
+    ROW(rules, "", "a file of fusion rules, or llama, gpt2, bert or resnet"),
+    ROW(decisions, "", "a file of decisions, by the names of layers"),
     ROW(dump, "", "a folder for the plan of each section, as text"),
     {0}};
 #undef ROW
 
-/* The steps in order. %e, %t, %o, %p, %d, %r, %h: entry, target, opt, precision; decisions and
- * dump; what a request for training says; whether inputs and outputs lie in host memory. */
+/* The steps in order. %e, %t, %o, %s, %p, %f, %d, %u, %r, %h: entry, target, opt, mapping or
+ * seconds of the search, precision, rules, decisions, dump; what a request for training says;
+ * whether inputs and outputs lie in host memory. */
 static const struct {
   SambaPipelinePhase phase;
   unsigned levels;
@@ -64,19 +67,24 @@ static const struct {
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-decompose-composites{target=%t}"},
     {SAMBA_PHASE_GRAPH, everyLevel, "canonicalize"},
     {SAMBA_PHASE_GRAPH, everyLevel, "cse"},
+    {SAMBA_PHASE_GRAPH, everyLevel, "samba-append-in-place"},
+    {SAMBA_PHASE_GRAPH, everyLevel, "samba-channels-last"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-materialize-views"},
-    {SAMBA_PHASE_GRAPH, everyLevel, "samba-partition-sections{target=%t opt=%o}"},
+    {SAMBA_PHASE_GRAPH, everyLevel | onDecisions, "samba-pin-decisions{decisions=%d}"},
+    {SAMBA_PHASE_GRAPH, everyLevel, "samba-partition-sections{target=%t opt=%o%s%f}"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-update-in-place"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-assign-memory{io_host_memory=%h}"},
 
     {SAMBA_PHASE_SECTIONS, everyLevel, "samba.section(convert-samba-to-linalg)"},
-    {SAMBA_PHASE_SECTIONS, everyLevel, "samba.section(samba-tile-sections%d)"},
+    {SAMBA_PHASE_SECTIONS, everyLevel, "samba.section(samba-tile-sections%u)"},
     {SAMBA_PHASE_SECTIONS, everyLevel, "samba.section(rdu-verify-mapping)"},
     {SAMBA_PHASE_SECTIONS, everyLevel, "convert-linalg-to-rdu"},
     {SAMBA_PHASE_SECTIONS, everyLevel, "rdu.section(rdu-split-programs)"},
     {SAMBA_PHASE_SECTIONS, everyLevel, "rdu.section(rdu-place)"},
     {SAMBA_PHASE_SECTIONS, everyLevel, "rdu.section(rdu-route)"},
     {SAMBA_PHASE_SECTIONS, everyLevel, "rdu.section(rdu-verify-section)"},
+
+    {SAMBA_PHASE_MAPPINGS, everyLevel, "samba.section(samba-tile-sections%u)"},
 };
 enum { stepCount = sizeof steps / sizeof *steps };
 
@@ -104,6 +112,7 @@ static const char *quoted(SambaArena *arena, const char *text) {
 /* Defaults are filled in. */
 static SambaStatus checkOptions(const SambaPipelineOptions *options) {
   static const char *const levels[] = {"o0", "o1", "o3", NULL};
+  static const char *const mappings[] = {"section", "spatial", NULL};
   static const char *const precisions[] = {"mp0", "mp1", "mp4", "f32", "bf16", NULL};
 
   const char *opt = options->opt;
@@ -112,18 +121,20 @@ static SambaStatus checkOptions(const SambaPipelineOptions *options) {
 
   if (!sambaStringRefIsOneOf(sambaStringRef(opt), levels))
     return sambaStatusMake(SAMBA_INVALID, "opt wants o0, o1 or o3, not '%s'", opt);
-  if (strcmp(opt, "o3") == 0)
-    return sambaStatusMake(SAMBA_UNSUPPORTED,
-                           "opt=o3 (search) is not available in this version; use o0 or o1");
   if (!sambaStringRefIsOneOf(sambaStringRef(precision), precisions))
     return sambaStatusMake(SAMBA_INVALID, "precision wants mp0 (f32), mp1 or mp4 (bf16), not '%s'",
                            precision);
-  if (strcmp(mapping, "section") != 0)
-    return sambaStatusMake(strcmp(mapping, "spatial") == 0 ? SAMBA_UNSUPPORTED : SAMBA_INVALID,
-                           strcmp(mapping, "spatial") == 0
-                               ? "mapping=%s is not available in this version; use section"
-                               : "mapping wants section or spatial, not '%s'",
-                           mapping);
+  char *end;
+  double seconds = strtod(options->search_seconds, &end);
+  if (end == options->search_seconds || *end || !(seconds >= 0))
+    return sambaStatusMake(SAMBA_INVALID, "search_seconds wants a number from 0 on, not '%s'",
+                           options->search_seconds);
+  if (!sambaStringRefIsOneOf(sambaStringRef(mapping), mappings))
+    return sambaStatusMake(SAMBA_INVALID, "mapping wants section or spatial, not '%s'", mapping);
+  if (strcmp(mapping, "spatial") == 0 && strcmp(opt, "o0") == 0)
+    return sambaStatusMake(
+        SAMBA_INVALID, "opt=o0 makes every operator a section, but mapping=spatial makes one of "
+                       "all; leave one of them out");
   bool trains = strcmp(options->inference, "false") == 0;
   if (!trains && strcmp(options->inference, "true") != 0)
     return sambaStatusMake(SAMBA_INVALID, "inference wants true or false, not '%s'",
@@ -137,10 +148,9 @@ static SambaStatus checkOptions(const SambaPipelineOptions *options) {
   if (strcmp(options->io_host_memory, "true") != 0 && strcmp(options->io_host_memory, "false") != 0)
     return sambaStatusMake(SAMBA_INVALID, "io_host_memory wants true or false, not '%s'",
                            options->io_host_memory);
-  if (options->rules[0])
-    return sambaStatusMake(SAMBA_UNSUPPORTED,
-                           "rules=%s: fusion rule files are not available in this version",
-                           options->rules);
+  if (options->rules[0] && strcmp(opt, "o0") == 0)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "rules join operators, and with opt=o0 nothing is joined; use o1");
   return NULL;
 }
 
@@ -154,21 +164,31 @@ static const char *optionText(SambaArena *arena, const SambaPipelineOptions *opt
     return quoted(arena, options->target);
   case 'o':
     return options->opt;
+  case 's':
+    if (strcmp(options->mapping, "spatial") == 0)
+      return " mapping=spatial";
+    return strcmp(options->opt, "o3") == 0
+               ? sambaArenaFormat(arena, " search_seconds=%s", options->search_seconds)
+               : "";
   case 'p':
     if (strcmp(options->precision, "f32") == 0)
       return "mp0";
     return strcmp(options->precision, "bf16") == 0 ? "mp4" : options->precision;
+  case 'f':
+    return options->rules[0] ? sambaArenaFormat(arena, " rules=%s", quoted(arena, options->rules))
+                             : "";
   case 'h':
     return options->io_host_memory;
   case 'r':
     return sambaArenaFormat(arena, "{loss=%s optimizer=%s freeze=%s accumulate=%s}",
                             quoted(arena, options->loss), quoted(arena, options->optimizer),
                             quoted(arena, options->freeze), options->accumulate);
+  case 'd':
+    return quoted(arena, options->decisions);
   default:
-    return sambaArenaFormat(arena, "{%s%s%s%s}", options->decisions[0] ? "decisions=" : "",
-                            options->decisions[0] ? quoted(arena, options->decisions) : "",
-                            options->dump[0] ? " dump=" : "",
-                            options->dump[0] ? quoted(arena, options->dump) : "");
+    return sambaArenaFormat(arena, "{%s%s%s}", options->dump[0] ? "dump=" : "",
+                            options->dump[0] ? quoted(arena, options->dump) : "",
+                            strcmp(options->opt, "o3") == 0 ? " compare=true" : "");
   }
 }
 
@@ -180,6 +200,8 @@ static void appendPhase(SambaArena *arena, const SambaPipelineOptions *options,
     if (steps[s].phase != phase || !(steps[s].levels & level))
       continue;
     if ((steps[s].levels & onRequest) && strcmp(options->inference, "false") != 0)
+      continue;
+    if ((steps[s].levels & onDecisions) && !options->decisions[0])
       continue;
     if (text->size)
       sambaTextAppendC(text, ",");

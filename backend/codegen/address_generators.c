@@ -9,6 +9,9 @@
 /* Writes are posted, so most stores are done when the last token leaves. */
 static const double storeShare = 0.7;
 
+/* An operand with fewer slots than this does not stream. */
+static const double fewSlots = 4;
+
 typedef struct AgUse {
   uint32_t *ranges, *ways; /* in the plans; ways NULL: always 1 */
   uint32_t tensor;         /* that it loads or stores */
@@ -18,6 +21,7 @@ typedef struct AgUse {
   uint32_t spread;   /* streams to each source: the buffers over which its slot is spread */
   int64_t row_bytes; /* > 0: staged, and a range should make rows of whole bursts out of these */
   bool stores;
+  int64_t stored_row;        /* bytes that a store moves in a cycle at most */
   double first_bytes, bytes; /* before the first firing; in all */
 } AgUse;
 
@@ -25,6 +29,7 @@ typedef SAMBA_ARRAY(AgUse) AgUses;
 
 typedef struct AgShare {
   uint32_t ranges, ways;
+  double even; /* ranges as large as the largest that all sources make */
 } AgShare;
 
 /* No port has more streams than a lane has flow ids. */
@@ -58,32 +63,40 @@ static bool hasWholeRows(const SambaCodegen *codegen, const AgUse *use, uint32_t
 /* Bytes per cycle that a share of generators moves: what fills one buffer together cannot exceed
  * its port. */
 static double rateOf(const SambaCodegen *codegen, const AgUse *use, AgShare share) {
-  double one = use->stores ? SAMBA_STORE_SHARE * (double)codegen->machine->ag_bytes
+  double one = use->stores ? SAMBA_STORE_SHARE * (double)use->stored_row
                            : SAMBA_LOAD_SHARE * sambaMachineAgBytesPerCycle(codegen->machine);
-  return share.ranges * fmin(share.ways * one, (double)codegen->machine->pmu_port_bytes);
+  return share.even * fmin(share.ways * one, (double)codegen->machine->pmu_port_bytes);
 }
 
 /* The best use of at most `wanted` generators. */
 static AgShare shareOf(const SambaCodegen *codegen, const AgUse *use, uint32_t wanted) {
-  AgShare best = {0, 1};
+  AgShare best = {0, 1, 0};
   for (uint32_t ways = 1; ways <= use->most_ways && ways <= wanted; ways *= 2) {
     uint32_t most = wanted / ways < use->most_ranges ? wanted / ways : use->most_ranges;
     uint32_t ranges = use->stores ? sambaCutResults(use->nest, most, NULL)
                                   : sambaCutCopies(use->nest, use->mask, most, NULL);
-    if (rateOf(codegen, use, (AgShare){ranges, ways}) > rateOf(codegen, use, best) &&
+    uint32_t largest = use->stores ? sambaLargestResults(use->nest, most)
+                                   : sambaLargestCut(use->nest, use->mask, most);
+    AgShare share = {ranges, ways, (double)use->sources / largest};
+    if (rateOf(codegen, use, share) > rateOf(codegen, use, best) &&
         isWithinFlows(codegen, use, ranges) && hasWholeRows(codegen, use, ranges))
-      best = (AgShare){ranges, ways};
+      best = share;
   }
   return best;
 }
 
+/* Parts of a slot that does not divide evenly have at least so many rows: then the largest is
+ * little larger than the others. */
+enum { leastUnevenPart = 16 };
+
 /* Generators that may fill one buffer together: as many as its write side can take, each with a
- * whole part. */
+ * part of whole rows. */
 static uint32_t waysOf(const SambaCodegen *codegen, const SambaTileBox *slot) {
   int64_t size = slot->rank ? slot->size[sambaOutermostAxis(slot)] : 1;
   double rate = sambaMachineAgBytesPerCycle(codegen->machine);
   uint32_t ways = 1;
-  while (2 * ways <= (uint32_t)codegen->machine->unit_vector_inputs && size % (2 * ways) == 0 &&
+  while (2 * ways <= (uint32_t)codegen->machine->unit_vector_inputs &&
+         (size % (2 * ways) == 0 || size >= 2 * ways * leastUnevenPart) &&
          slot->elements / (2 * ways) >= 512 &&
          2 * ways * rate <= 1.6 * (double)codegen->machine->pmu_port_bytes)
     ways *= 2;
@@ -115,6 +128,7 @@ static void addOperand(SambaCodegen *codegen, SambaGroupPlan *plan, uint32_t i, 
   else
     sambaTileNestSlotBox(nest, i, &box);
   uint32_t spread = direct ? 1 : sambaTileNestSpread(nest, i, &position);
+  uint32_t ring = direct ? 1 : sambaTileNestRing(nest, i);
   int64_t slots = sambaTileNestTrips(nest, level) * spread;
   SambaTileNest *loads = SAMBA_ARENA_NEW(&codegen->scratch, SambaTileNest);
   sambaTileNestOfLoads(nest, i, loads);
@@ -124,7 +138,7 @@ static void addOperand(SambaCodegen *codegen, SambaGroupPlan *plan, uint32_t i, 
                .nest = loads,
                .mask = sambaCopyMask(loads, i),
                .sources = sambaTileNestSources(loads, i),
-               .spread = spread};
+               .spread = spread * ring};
   use.most_ranges = use.sources;
   use.most_ways = direct ? 1 : waysOf(codegen, &box);
   use.first_bytes =
@@ -132,7 +146,8 @@ static void addOperand(SambaCodegen *codegen, SambaGroupPlan *plan, uint32_t i, 
   use.bytes = use.first_bytes * (double)slots;
   SambaCopyRange whole;
   sambaCutCopies(loads, use.mask, 1, &whole);
-  if (!direct && spread == 1 && sambaStagedSourceDim(loads, i, &box, &whole) != SAMBA_NO_INDEX) {
+  if (!direct && spread * ring == 1 &&
+      sambaStagedSourceDim(loads, i, &box, &whole) != SAMBA_NO_INDEX) {
     use.most_ranges = (use.sources + 1) / 2; /* at least two copies per row */
     int64_t row = box.size[box.rank - 1] * sambaDTypeBytes(sambaTileNestDType(nest, i));
     int64_t run = 1;
@@ -186,6 +201,11 @@ static void collect(SambaCodegen *codegen, AgUses *uses, int64_t *total) {
     use.most_ranges = sambaTileNestWriters(nest);
     use.most_ways = 1;
     use.stores = true;
+    use.stored_row = group->output.index_operand == SAMBA_NO_INDEX
+                         ? sambaStoredRowBytes(codegen, nest)
+                         : codegen->machine->ag_bytes;
+    if (use.stored_row > codegen->machine->ag_bytes)
+      use.stored_row = codegen->machine->ag_bytes;
     use.first_bytes = bytes / (double)sambaTileNestResults(nest); /* after the last firing */
     use.bytes = bytes;
     sambaArrayAppend(uses, use);
@@ -221,7 +241,7 @@ static Options optionsOf(SambaCodegen *codegen, const AgUse *use) {
     asked.row_bytes = 0; /* no cut makes whole rows: broken ones then */
   }
 
-  AgShare each = {use->sources, 1}; /* a generator for each source always will do */
+  AgShare each = {use->sources, 1, use->sources}; /* a generator for each source always will do */
   if (!options.size)
     options.data[options.size++] = (Option){use->sources, each, rateOf(codegen, use, each)};
   return options;
@@ -254,12 +274,13 @@ static const Option *optionFor(const AgUse *use, const Options *options, const T
   return atRate(options, fmax(rate, first > 0 ? use->first_bytes / first : 0));
 }
 
-/* Generators that all uses need to meet the times; out_times: what they then reach. */
-static int64_t needOf(const AgUses *uses, const Options *options, const Times *times,
+/* Generators that all uses need to meet the times, counted no further than beyond `most`;
+ * out_times: what they then reach. */
+static int64_t needOf(const AgUses *uses, const Options *options, int64_t most, const Times *times,
                       Times *out_times) {
   int64_t need = 0;
   *out_times = (Times){0};
-  for (size_t i = 0; i < uses->size; ++i) {
+  for (size_t i = 0; i < uses->size && need <= most; ++i) {
     const AgUse *use = &uses->data[i];
     const Option *option = optionFor(use, &options[i], times);
     double *first = use->stores ? &out_times->tail : &out_times->fill;
@@ -298,14 +319,14 @@ static SambaStatus tooFewAgs(const SambaCodegen *codegen, const AgUses *uses,
  * the times. out_reached: what the uses then take. */
 static bool reachTimes(const AgUses *uses, const Options *options, int64_t most, Times *times,
                        Times *out_reached) {
-  if (needOf(uses, options, times, out_reached) > most)
+  if (needOf(uses, options, most, times, out_reached) > most)
     return false;
 
   /* What is left shortens the tail. */
   for (double tail = out_reached->tail; tail > 1; tail *= 0.85) {
     Times shorter = *times, result;
     shorter.tail = tail;
-    if (needOf(uses, options, &shorter, &result) > most)
+    if (needOf(uses, options, most, &shorter, &result) > most)
       break;
     *times = shorter;
     *out_reached = result;
@@ -348,6 +369,32 @@ static double workCycles(const SambaCodegen *codegen) {
   return most;
 }
 
+/* Cycles in which a use moves its bytes, as far as it streams: what is there before the first
+ * firing, and what is stored at once behind the last, is a matter of the times. */
+static double streamingCycles(const AgUse *use, const Option *option) {
+  return use->bytes < fewSlots * use->first_bytes ? 0 : use->bytes / option->rate;
+}
+
+/* What is left goes to whoever streams longest, as long as that is enough for its next option. */
+static void giveTheRest(const AgUses *uses, const Options *options, int64_t left,
+                        const Option **chosen) {
+  for (;;) {
+    size_t slowest = 0;
+    for (size_t i = 1; i < uses->size; ++i)
+      if (streamingCycles(&uses->data[i], chosen[i]) >
+          streamingCycles(&uses->data[slowest], chosen[slowest]))
+        slowest = i;
+    if (!uses->size || streamingCycles(&uses->data[slowest], chosen[slowest]) == 0 ||
+        chosen[slowest] + 1 == options[slowest].data + options[slowest].size)
+      return;
+    int64_t more = (int64_t)chosen[slowest][1].count - chosen[slowest]->count;
+    if (more > left)
+      return;
+    left -= more;
+    ++chosen[slowest];
+  }
+}
+
 static SambaStatus shareAgs(SambaCodegen *codegen, const AgUses *uses, int64_t indexed) {
   Options *options = SAMBA_ARENA_ARRAY(&codegen->scratch, Options, uses->size);
   for (size_t i = 0; i < uses->size; ++i)
@@ -356,16 +403,21 @@ static SambaStatus shareAgs(SambaCodegen *codegen, const AgUses *uses, int64_t i
   const Times unhurried = {INFINITY, INFINITY, INFINITY};
   Times reached;
   int64_t most = codegen->machine->ag_count - indexed;
-  int64_t fewest = needOf(uses, options, &unhurried, &reached);
+  int64_t fewest = needOf(uses, options, INT64_MAX, &unhurried, &reached);
   if (fewest > most)
     return tooFewAgs(codegen, uses, options, fewest + indexed);
 
   Times best = chooseTimes(uses, options, most, workCycles(codegen));
+  const Option **chosen = SAMBA_ARENA_ARRAY(&codegen->scratch, const Option *, uses->size);
   for (size_t i = 0; i < uses->size; ++i) {
-    const Option *option = optionFor(&uses->data[i], &options[i], &best);
-    *uses->data[i].ranges = option->share.ranges;
+    chosen[i] = optionFor(&uses->data[i], &options[i], &best);
+    most -= chosen[i]->count;
+  }
+  giveTheRest(uses, options, most, chosen);
+  for (size_t i = 0; i < uses->size; ++i) {
+    *uses->data[i].ranges = chosen[i]->share.ranges;
     if (uses->data[i].ways)
-      *uses->data[i].ways = option->share.ways;
+      *uses->data[i].ways = chosen[i]->share.ways;
   }
 
   return NULL;

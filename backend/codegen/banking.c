@@ -29,7 +29,16 @@ typedef struct Chooser {
   const SambaMachine *machine;
   const SambaSection *section;
   SAMBA_ARRAY(Known) known;
+  SambaPortPatterns *patterns;     /* of the buffer that is being looked at */
+  uint64_t *reads, *writes, *sums; /* [skew] */
 } Chooser;
+
+/* Bankings that are compared with one look at the addresses: columns alone, or all diagonals with
+ * these rows. */
+typedef struct Bankings {
+  uint32_t row_words; /* 0: columns */
+  uint32_t count;
+} Bankings;
 
 static bool isBetter(Cost one, Cost other) {
   return one.slower != other.slower ? one.slower < other.slower : one.both < other.both;
@@ -48,23 +57,30 @@ static uint64_t tokensPerSlot(const SambaPort *port) {
   return sambaTripProduct(port->access.trips, port->access.slot_level, port->access.token_level);
 }
 
-/* Cycles per slot of some ports, from a few of their tokens. Stops once they are known to be more
- * than `most`: then it is any number above that. */
-static uint64_t sideCycles(const Chooser *chooser, SambaPortPatterns *patterns,
-                           const SambaUnit *unit, const SambaPort *ports, uint32_t count,
-                           uint64_t most) {
-  uint64_t total = 0;
-  for (uint32_t p = 0; p < count && total <= most; ++p) {
-    SambaPortCycles *cycles = sambaPortCyclesCreate(patterns, &unit->buffer, &ports[p],
-                                                    portVectorBytes(chooser, unit, &ports[p]));
-    uint64_t tokens = tokensPerSlot(&ports[p]), sum = 0;
+/* Cycles per slot of some ports with each banking, from a few of their tokens. */
+static void countSide(const Chooser *chooser, const SambaPort *ports, uint32_t port_count,
+                      const SambaUnit *unit, const Bankings *bankings, uint64_t *cycles) {
+  static const SambaBuffer columns = {.banking = SAMBA_BANKING_COLUMN};
+  size_t bytes = bankings->count * sizeof *cycles;
+  memset(cycles, 0, bytes);
+  for (uint32_t p = 0; p < port_count; ++p) {
+    uint64_t vector = portVectorBytes(chooser, unit, &ports[p]);
+    SambaPortCycles *law =
+        bankings->row_words
+            ? sambaPortSkewsCreate(chooser->patterns, bankings->row_words, &ports[p], vector)
+            : sambaPortCyclesCreate(chooser->patterns, &columns, &ports[p], vector);
+    uint64_t tokens = tokensPerSlot(&ports[p]);
     uint64_t step = (tokens + SAMPLES - 1) / SAMPLES, samples = (tokens + step - 1) / step;
-    for (uint64_t token = 0; token < tokens && total + sum * tokens / samples <= most;
-         token += step)
-      sum += sambaPortTokenCycles(cycles, token);
-    total += sum * tokens / samples;
+
+    memset(chooser->sums, 0, bytes);
+    for (uint64_t token = 0; token < tokens; token += step) {
+      const uint64_t *counted = sambaPortTokenSkews(law, token);
+      for (uint32_t b = 0; b < bankings->count; ++b)
+        chooser->sums[b] += counted[b];
+    }
+    for (uint32_t b = 0; b < bankings->count; ++b)
+      cycles[b] += chooser->sums[b] * tokens / samples;
   }
-  return total;
 }
 
 /* No banking can do better: a cycle per vector. */
@@ -83,23 +99,28 @@ static Cost costOfSides(uint64_t writes, uint64_t reads) {
   return (Cost){writes > reads ? writes : reads, writes + reads};
 }
 
-/* Whether the unit's banking costs less than `least`, which then becomes what it costs. One side
- * alone may show that it does not. */
-static bool costsLess(const Chooser *chooser, const SambaUnit *unit, Cost *least) {
-  SambaArena arena = {0};
-  SambaPortPatterns *patterns = sambaPortPatternsCreate(chooser->machine, &arena);
-  uint64_t reads =
-      sideCycles(chooser, patterns, unit, unit->outputs, unit->output_count, least->slower);
-  uint64_t writes = leastCycles(chooser, unit, unit->inputs, unit->input_count);
+/* Finds the banking that costs less than `best`, which then becomes what it costs, and returns its
+ * index; the first of equals. NO_INDEX: there is none. What reads cost alone may show that. */
+static uint32_t findCheaper(const Chooser *chooser, const SambaUnit *unit, const Bankings *bankings,
+                            Cost *best) {
+  uint64_t least = leastCycles(chooser, unit, unit->inputs, unit->input_count);
+  countSide(chooser, unit->outputs, unit->output_count, unit, bankings, chooser->reads);
+  bool may = false;
+  for (uint32_t b = 0; b < bankings->count && !may; ++b)
+    may = isBetter(costOfSides(least, chooser->reads[b]), *best);
+  if (!may)
+    return SAMBA_NO_INDEX;
 
-  if (isBetter(costOfSides(writes, reads), *least))
-    writes = sideCycles(chooser, patterns, unit, unit->inputs, unit->input_count, least->slower);
-  Cost cost = costOfSides(writes, reads);
-  bool less = isBetter(cost, *least);
-  if (less)
-    *least = cost;
-  sambaArenaDestroy(&arena);
-  return less;
+  uint32_t found = SAMBA_NO_INDEX;
+  countSide(chooser, unit->inputs, unit->input_count, unit, bankings, chooser->writes);
+  for (uint32_t b = 0; b < bankings->count; ++b) {
+    Cost cost = costOfSides(chooser->writes[b], chooser->reads[b]);
+    if (isBetter(cost, *best)) {
+      *best = cost;
+      found = b;
+    }
+  }
+  return found;
 }
 
 /*===-- Candidates ----------------------------------------------------------------------------===*/
@@ -145,21 +166,20 @@ static void choose(const Chooser *chooser, SambaUnit *unit) {
   uint64_t least = leastCycles(chooser, unit, unit->inputs, unit->input_count) +
                    leastCycles(chooser, unit, unit->outputs, unit->output_count);
   Cost best = {UINT64_MAX, UINT64_MAX};
-  costsLess(chooser, unit, &best);
+  findCheaper(chooser, unit, &(Bankings){.count = 1}, &best);
   if (best.both == least || !hasStageForRows(chooser, unit))
     return;
 
-  SambaBuffer chosen = unit->buffer;
   uint32_t count = rowsOf(chooser, unit, rows);
-  for (uint32_t r = 0; r < count; ++r)
-    for (uint32_t skew = 1; skew < chooser->machine->pmu_banks && best.both > least; ++skew) {
-      unit->buffer.banking = SAMBA_BANKING_DIAGONAL;
-      unit->buffer.row_words = rows[r];
-      unit->buffer.skew = skew;
-      if (costsLess(chooser, unit, &best))
-        chosen = unit->buffer;
-    }
-  unit->buffer = chosen;
+  for (uint32_t r = 0; r < count && best.both > least; ++r) {
+    Bankings diagonals = {rows[r], (uint32_t)chooser->machine->pmu_banks};
+    uint32_t skew = findCheaper(chooser, unit, &diagonals, &best);
+    if (skew == SAMBA_NO_INDEX)
+      continue;
+    unit->buffer.banking = SAMBA_BANKING_DIAGONAL;
+    unit->buffer.row_words = rows[r];
+    unit->buffer.skew = skew;
+  }
 }
 
 /*===-- Buffers with the same ports -----------------------------------------------------------===*/
@@ -210,8 +230,79 @@ static const SambaUnit *findKnown(Chooser *chooser, const SambaUnit *unit) {
   return NULL;
 }
 
-void sambaChooseBanking(const SambaMachine *machine, SambaSection *section) {
-  Chooser chooser = {.machine = machine, .section = section};
+/*===-- Buffers of other sections -------------------------------------------------------------===*/
+
+static void addNumber(SambaByteBuffer *key, uint64_t number) {
+  sambaArrayReserve(key, key->size + sizeof number);
+  memcpy(key->data + key->size, &number, sizeof number);
+  key->size += sizeof number;
+}
+
+/* Counters that step from slot to slot do not matter: the sampled tokens are those of one slot. */
+static void addPort(const Chooser *chooser, const SambaUnit *unit, const SambaPort *port,
+                    SambaByteBuffer *key) {
+  const SambaAccess *access = &port->access;
+  addNumber(key, port->dtype);
+  addNumber(key, port->token_elements);
+  addNumber(key, portVectorBytes(chooser, unit, port));
+  addNumber(key, (uint64_t)access->base);
+  addNumber(key, access->token_level - access->slot_level);
+  addNumber(key, access->counter_count - access->slot_level);
+  for (uint32_t c = access->slot_level; c < access->counter_count; ++c) {
+    addNumber(key, access->trips[c]);
+    addNumber(key, (uint64_t)access->strides[c]);
+  }
+  addNumber(key, sambaAddressStages(&unit->buffer, access));
+  addNumber(key, access->guard_count);
+  for (uint32_t g = 0; g < access->guard_count; ++g) {
+    const SambaGuard *guard = &access->guards[g];
+    addNumber(key, (uint64_t)guard->constant);
+    addNumber(key, (uint64_t)guard->limit);
+    for (uint32_t c = access->slot_level; c < access->counter_count; ++c)
+      addNumber(key, (uint64_t)guard->strides[c]);
+  }
+}
+
+/* All that the choice for a buffer follows from, on one machine. */
+static void makeKey(const Chooser *chooser, const SambaUnit *unit, SambaByteBuffer *key) {
+  key->size = 0;
+  addNumber(key, unit->input_count);
+  for (uint32_t p = 0; p < unit->input_count; ++p)
+    addPort(chooser, unit, &unit->inputs[p], key);
+  for (uint32_t p = 0; p < unit->output_count; ++p)
+    addPort(chooser, unit, &unit->outputs[p], key);
+}
+
+static void chooseAnew(Chooser *chooser, SambaUnit *unit) {
+  SambaArena arena = {0};
+  chooser->patterns = sambaPortPatternsCreate(chooser->machine, &arena);
+  choose(chooser, unit);
+  sambaArenaDestroy(&arena);
+}
+
+static void chooseOrFind(Chooser *chooser, SambaUnit *unit, const SambaBankingMemo *memo,
+                         SambaByteBuffer *key) {
+  if (!memo) {
+    chooseAnew(chooser, unit);
+    return;
+  }
+  makeKey(chooser, unit, key);
+  if (memo->find(memo->user, key, &unit->buffer))
+    return;
+  chooseAnew(chooser, unit);
+  memo->keep(memo->user, key, &unit->buffer);
+}
+
+void sambaChooseBanking(const SambaMachine *machine, SambaSection *section,
+                        const SambaBankingMemo *memo) {
+  SambaByteBuffer key = {0};
+  size_t skews = (size_t)machine->pmu_banks;
+  uint64_t *cycles = sambaAllocateZeroed(skews, 3 * sizeof *cycles);
+  Chooser chooser = {.machine = machine,
+                     .section = section,
+                     .reads = cycles,
+                     .writes = cycles + skews,
+                     .sums = cycles + 2 * skews};
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     SambaUnit *unit = &section->units[u];
     if (unit->kind != SAMBA_UNIT_BUFFER)
@@ -222,8 +313,10 @@ void sambaChooseBanking(const SambaMachine *machine, SambaSection *section) {
       unit->buffer.row_words = known->buffer.row_words;
       unit->buffer.skew = known->buffer.skew;
     } else {
-      choose(&chooser, unit);
+      chooseOrFind(&chooser, unit, memo, &key);
     }
   }
+  sambaArrayFree(&key);
   sambaArrayFree(&chooser.known);
+  free(cycles);
 }

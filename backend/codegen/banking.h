@@ -4,9 +4,19 @@
 
 #include "backend/machine/machine.h"
 #include "backend/section/section.h"
+#include "support/container/byte_buffer.h"
+
+/* Where choices are kept for other sections of the same machine, by what they follow from. */
+typedef struct SambaBankingMemo {
+  void *user;
+  /* False when there is none; else fills in the buffer's banking. */
+  bool (*find)(void *user, const SambaByteBuffer *key, SambaBuffer *out_banking);
+  void (*keep)(void *user, const SambaByteBuffer *key, const SambaBuffer *banking);
+} SambaBankingMemo;
 
 /* Sets banking, row_words and skew of every buffer to what costs its ports the fewest cycles. The
- * section has its ports and streams. */
-void sambaChooseBanking(const SambaMachine *machine, SambaSection *section);
+ * section has its ports and streams. memo may be NULL. */
+void sambaChooseBanking(const SambaMachine *machine, SambaSection *section,
+                        const SambaBankingMemo *memo);
 
 #endif

@@ -8,7 +8,7 @@
 SambaStatus sambaCodegenAddBuffers(SambaCodegen *codegen, uint32_t tensor, const char *prefix,
                                    const char *layer, uint32_t writers) {
   SambaTensorPlan *plan = &codegen->tensors[tensor];
-  uint32_t ports = (uint32_t)codegen->machine->unit_vector_outputs;
+  uint32_t ports = plan->ports;
   int64_t sizes[SAMBA_MAX_RANK];
 
   sambaSliceSizes(codegen, tensor, sizes);
@@ -126,12 +126,11 @@ uint32_t sambaBufferUnit(const SambaTensorPlan *plan, uint32_t replica, uint32_t
 SambaEndpoint sambaBufferPort(const SambaCodegen *codegen, uint32_t tensor, uint32_t g,
                               uint32_t operand, uint32_t indexed, uint32_t part, uint32_t replica) {
   const SambaTensorPlan *plan = &codegen->tensors[tensor];
-  uint32_t ports = (uint32_t)codegen->machine->unit_vector_outputs;
   uint32_t i = 0;
   while (plan->readers.data[i].group != g || plan->readers.data[i].operand != operand ||
          plan->readers.data[i].indexed != indexed || plan->readers.data[i].part != part)
     ++i;
-  return (SambaEndpoint){sambaBufferUnit(plan, replica, i / ports, 0), i % ports};
+  return (SambaEndpoint){sambaBufferUnit(plan, replica, i / plan->ports, 0), i % plan->ports};
 }
 
 void sambaSetBufferRead(SambaCodegen *codegen, uint32_t tensor, SambaEndpoint at,

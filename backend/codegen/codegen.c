@@ -121,8 +121,10 @@ static SambaStatus followPipeline(SambaCodegen *codegen, uint32_t g, const Samba
 static SambaStatus addReader(SambaCodegen *codegen, uint32_t g, uint32_t operand,
                              uint32_t indexed) {
   const SambaStageOperand *map = &codegen->groups.groups[g]->operands[operand].map;
-  uint32_t ports =
-      indexed == SAMBA_NO_INDEX ? sambaTileNestReadPorts(&codegen->plans[g].nest, operand) : 1;
+  const SambaTileNest *nest = &codegen->plans[g].nest;
+  uint32_t ports = 1;
+  if (indexed == SAMBA_NO_INDEX)
+    ports = sambaTileNestReadPorts(nest, operand) * sambaTileNestTwinsInside(nest, operand);
   for (uint32_t part = 0; part < ports; ++part)
     sambaArrayAppend(&codegen->tensors[map->tensor].readers,
                      ((SambaConsumer){g, operand, indexed, part}));
@@ -186,6 +188,14 @@ static SambaStatus addAccesses(SambaCodegen *codegen, uint32_t g) {
   return NULL;
 }
 
+/* Whether a tail takes the tokens of its copies from several read ports. It can then take no turns
+ * between PMUs besides. */
+static bool tailTakesFromPorts(const SambaTileNest *nest, uint32_t operand) {
+  return nest->tail > 1 && nest->group->operands[operand].late &&
+         sambaGroupDepends(nest->group, operand, nest->tail_dim) &&
+         sambaTileNestReadPorts(nest, operand) > 1;
+}
+
 /* PMUs that take the slices of a tensor in turn. Only PCUs deal their tokens to several of them and
  * take tokens of several, and a result goes to memory besides. */
 static uint32_t ringOf(const SambaCodegen *codegen, uint32_t t) {
@@ -199,7 +209,8 @@ static uint32_t ringOf(const SambaCodegen *codegen, uint32_t t) {
   for (size_t i = 0; i < plan->readers.size; ++i) {
     const SambaConsumer *reader = &plan->readers.data[i];
     uint32_t own = codegen->plans[reader->group].nest.depth[reader->operand];
-    if (codegen->groups.groups[reader->group]->copy || reader->indexed != SAMBA_NO_INDEX)
+    if (codegen->groups.groups[reader->group]->copy || reader->indexed != SAMBA_NO_INDEX ||
+        tailTakesFromPorts(&codegen->plans[reader->group].nest, reader->operand))
       return 1;
     depth = own > depth ? own : depth;
   }
@@ -213,10 +224,7 @@ static uint32_t ringOf(const SambaCodegen *codegen, uint32_t t) {
 /* The buffers of a tensor whose readers and writers are known. */
 static SambaStatus settleTensor(SambaCodegen *codegen, uint32_t t) {
   SambaTensorPlan *plan = &codegen->tensors[t];
-  uint32_t ports = (uint32_t)codegen->machine->unit_vector_outputs;
-
   plan->buffered = plan->readers.size > 0;
-  plan->buffers = ((uint32_t)plan->readers.size + ports - 1) / ports;
   if (!plan->buffered && plan->writers.size &&
       codegen->graph->tensors[t].role == SAMBA_TENSOR_INTERMEDIATE) {
     uint32_t writer = codegen->groups.groups[plan->writers.data[0]]->last;
@@ -232,6 +240,9 @@ static SambaStatus settleTensor(SambaCodegen *codegen, uint32_t t) {
                                          &codegen->groups.groups[plan->writers.data[i]]->output,
                                          "the write"));
   plan->replicas = sambaSliceReplicas(&codegen->pipeline, &plan->slices);
+  uint32_t readers = (uint32_t)plan->readers.size;
+  plan->ports = sambaPortsOfPmu(codegen->machine, readers, plan->replicas);
+  plan->buffers = (readers + plan->ports - 1) / plan->ports;
   plan->ring = ringOf(codegen, t);
   return NULL;
 }
@@ -379,6 +390,6 @@ SambaStatus sambaCodegenSection(const SambaStageGraph *graph, const SambaMachine
                                 SambaArena *arena, SambaSection **out_section) {
   SAMBA_RETURN_IF_ERROR(sambaCodegenDraft(graph, machine, arena, out_section));
   sambaFitSlots(machine, *out_section);
-  sambaChooseBanking(machine, *out_section);
+  sambaChooseBanking(machine, *out_section, NULL);
   return NULL;
 }

@@ -22,7 +22,8 @@ typedef struct SambaTensorPlan {
   bool buffered;         /* read from buffers: made in the section, or shared */
   bool shared;           /* an argument that several groups read: loaded once, slice by slice */
   uint32_t loads;        /* address generators of a shared argument */
-  uint32_t buffers;      /* per replica, each with at most unit_vector_outputs read ports */
+  uint32_t ports;        /* read ports of a PMU */
+  uint32_t buffers;      /* per replica, each with at most so many read ports */
   uint32_t ring;         /* PMUs of each buffer, which take the slices in turn */
   uint32_t first_buffer; /* unit of the first PMU; see sambaBufferUnit */
 } SambaTensorPlan;
@@ -74,6 +75,10 @@ void sambaConnectSinks(SambaCodegen *codegen, uint32_t group, uint32_t copy, uin
 /* Whether `count` stores can merge the tokens of all copies without more streams into a port than a
  * lane has flow ids. */
 bool sambaStoresFit(const SambaCodegen *codegen, const SambaTileNest *nest, uint32_t count);
+
+/* Bytes that stores of a result find side by side at least: what they move in a cycle is no more.
+ */
+int64_t sambaStoredRowBytes(const SambaCodegen *codegen, const SambaTileNest *nest);
 
 /* carried_sums.c: the buffers through which the sums of a group's copies go. */
 SambaStatus sambaCodegenAddSums(SambaCodegen *codegen, uint32_t group, const uint32_t *computes);
@@ -142,8 +147,11 @@ uint32_t sambaCopyRangeSize(const SambaCopyRange *range, uint32_t dim_count);
  * Dimensions outside the mask: first 0, count 1. */
 uint32_t sambaCutCopies(const SambaTileNest *nest, uint32_t mask, uint32_t wanted,
                         SambaCopyRange *out_ranges);
+/* The copies of the largest of these ranges. */
+uint32_t sambaLargestCut(const SambaTileNest *nest, uint32_t mask, uint32_t wanted);
 /* Cuts all copies likewise, but leaves those together that share a tail. */
 uint32_t sambaCutResults(const SambaTileNest *nest, uint32_t wanted, SambaCopyRange *out_ranges);
+uint32_t sambaLargestResults(const SambaTileNest *nest, uint32_t wanted);
 /* The copies in `mask` of one of the replicas along the first `loops` loops of the pipeline. */
 void sambaReplicaRange(const SambaTileNest *nest, uint32_t mask, uint32_t loops, uint32_t replica,
                        SambaCopyRange *out_range);

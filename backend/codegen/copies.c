@@ -43,21 +43,32 @@ uint32_t sambaCopyRangeSize(const SambaCopyRange *range, uint32_t dim_count) {
   return size;
 }
 
+/* How the copies of a range are cut: outer dimensions copy by copy as far as that stays within
+ * what is wanted, one dimension in runs, the rest whole. */
+typedef struct Cut {
+  uint32_t split;         /* the dimension in runs */
+  uint32_t ranges, parts; /* of the dimensions before it, and of it */
+  uint32_t run;
+} Cut;
+
+static Cut cutOf(const SambaCopyRange *whole, uint32_t dim_count, uint32_t wanted) {
+  Cut cut = {0, 1, 1, 1};
+  while (cut.split < dim_count && (uint64_t)cut.ranges * whole->count[cut.split] <= wanted)
+    cut.ranges *= whole->count[cut.split++];
+  if (cut.split < dim_count) {
+    uint32_t factor = wanted / cut.ranges;
+    factor = factor < 1 ? 1 : factor;
+    cut.run = (whole->count[cut.split] + factor - 1) / factor;
+    cut.parts = (whole->count[cut.split] + cut.run - 1) / cut.run;
+  }
+  return cut;
+}
+
 /* sambaCutCopies of the copies of a range. */
 static uint32_t cutRange(const SambaCopyRange *whole, uint32_t dim_count, uint32_t wanted,
                          SambaCopyRange *out_ranges) {
-  /* Outer dimensions copy by copy as far as that stays within `wanted`; one dimension in runs; the
-   * rest whole. */
-  uint32_t split = 0, ranges = 1, parts = 1, run = 1;
-
-  while (split < dim_count && (uint64_t)ranges * whole->count[split] <= wanted)
-    ranges *= whole->count[split++];
-  if (split < dim_count) {
-    uint32_t factor = wanted / ranges;
-    factor = factor < 1 ? 1 : factor;
-    run = (whole->count[split] + factor - 1) / factor;
-    parts = (whole->count[split] + run - 1) / run;
-  }
+  const Cut cut = cutOf(whole, dim_count, wanted);
+  uint32_t split = cut.split, ranges = cut.ranges, parts = cut.parts, run = cut.run;
 
   for (uint32_t r = 0; out_ranges && r < ranges * parts; ++r) {
     SambaCopyRange *range = &out_ranges[r];
@@ -77,26 +88,49 @@ static uint32_t cutRange(const SambaCopyRange *whole, uint32_t dim_count, uint32
   return ranges * parts;
 }
 
+static void allCopies(const SambaTileNest *nest, uint32_t mask, SambaCopyRange *out_range) {
+  for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim) {
+    out_range->first[dim] = 0;
+    out_range->count[dim] = mask & 1u << dim ? nest->unroll[dim] : 1;
+  }
+}
+
+uint32_t sambaLargestCut(const SambaTileNest *nest, uint32_t mask, uint32_t wanted) {
+  SambaCopyRange whole;
+  allCopies(nest, mask, &whole);
+  const Cut cut = cutOf(&whole, nest->group->dim_count, wanted);
+  return sambaCopyRangeSize(&whole, nest->group->dim_count) / cut.ranges /
+         (cut.split < nest->group->dim_count ? whole.count[cut.split] : 1) * cut.run;
+}
+
 uint32_t sambaCutCopies(const SambaTileNest *nest, uint32_t mask, uint32_t wanted,
                         SambaCopyRange *out_ranges) {
   SambaCopyRange whole;
-  for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim) {
-    whole.first[dim] = 0;
-    whole.count[dim] = mask & 1u << dim ? nest->unroll[dim] : 1;
-  }
+  allCopies(nest, mask, &whole);
   return cutRange(&whole, nest->group->dim_count, wanted, out_ranges);
 }
 
-uint32_t sambaCutResults(const SambaTileNest *nest, uint32_t wanted, SambaCopyRange *out_ranges) {
+/* The nest as its results leave it: copies that share a tail are one. */
+static SambaTileNest withTails(const SambaTileNest *nest) {
   SambaTileNest tails = *nest;
   if (nest->tail > 1)
     tails.unroll[nest->tail_dim] /= nest->tail;
+  return tails;
+}
+
+uint32_t sambaCutResults(const SambaTileNest *nest, uint32_t wanted, SambaCopyRange *out_ranges) {
+  SambaTileNest tails = withTails(nest);
   uint32_t count = sambaCutCopies(&tails, sambaCopyMask(nest, SAMBA_NO_INDEX), wanted, out_ranges);
   for (uint32_t r = 0; r < count && out_ranges && nest->tail > 1; ++r) {
     out_ranges[r].first[nest->tail_dim] *= nest->tail;
     out_ranges[r].count[nest->tail_dim] *= nest->tail;
   }
   return count;
+}
+
+uint32_t sambaLargestResults(const SambaTileNest *nest, uint32_t wanted) {
+  SambaTileNest tails = withTails(nest);
+  return nest->tail * sambaLargestCut(&tails, sambaCopyMask(nest, SAMBA_NO_INDEX), wanted);
 }
 
 void sambaReplicaRange(const SambaTileNest *nest, uint32_t mask, uint32_t loops, uint32_t replica,

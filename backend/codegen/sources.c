@@ -17,6 +17,13 @@ static void stateCopy(SambaCodegen *codegen, const SambaTileNest *nest, uint32_t
                     &sambaAssemblyUnit(&codegen->assembly, source.unit)->outputs[source.port]);
 }
 
+/* Copies whose tokens of the operand one unit takes, pass by pass: those of a tail. */
+static uint32_t copiesOfTaker(const SambaTileNest *nest, uint32_t operand) {
+  bool apart = nest->tail > 1 && nest->group->operands[operand].late &&
+               sambaGroupDepends(nest->group, operand, nest->tail_dim);
+  return apart ? nest->tail : 1;
+}
+
 /* What a PCU takes from a ring of PMUs: the tokens of a slice from each in turn. */
 static void takeInTurn(SambaCodegen *codegen, uint32_t g, uint32_t operand,
                        const SambaEndpoints *takers) {
@@ -27,7 +34,27 @@ static void takeInTurn(SambaCodegen *codegen, uint32_t g, uint32_t operand,
   for (size_t t = 0; t < takers->size; ++t)
     sambaAssemblyUnit(&codegen->assembly, takers->data[t].unit)
         ->inputs[takers->data[t].port]
-        .block = (uint32_t)(tokens / slices);
+        .block = (uint32_t)(tokens / slices) * copiesOfTaker(nest, operand);
+}
+
+/* Joins a PMU of a ring with the takers of a range. A tail takes the tokens of its copies on one
+ * stream: before it turns to the next PMU it takes some of each, over and over. */
+static void connectRing(SambaCodegen *codegen, const SambaTileNest *nest, uint32_t operand,
+                        const SambaCopyRange *range, SambaEndpoint at,
+                        const SambaEndpoints *consumers) {
+  uint32_t mask = sambaCopyMask(nest, operand), together = copiesOfTaker(nest, operand);
+  if (together == 1) {
+    sambaConnectRange(codegen, nest, mask, range, at, consumers);
+    return;
+  }
+  uint32_t copy[SAMBA_MAX_STAGE_DIMS], index = 0;
+  memcpy(copy, range->first, sizeof copy);
+  do {
+    const SambaEndpoints *takers = &consumers[sambaCopyIndex(nest, mask, copy)];
+    if (index++ % together == 0)
+      sambaAssemblyConnect(&codegen->assembly, at, takers->data, takers->size);
+  } while (sambaCopyNext(nest, range, copy));
+  sambaAssemblyUnit(&codegen->assembly, at.unit)->outputs[at.port].block = together;
 }
 
 /* One read port: the tokens of a range of the sources, in turn. */
@@ -48,7 +75,10 @@ static void readRange(SambaCodegen *codegen, uint32_t g, uint32_t operand,
   for (uint32_t i = 0; i < plan->ring; ++i, at.unit += plan->buffers) {
     sambaSetBufferRead(codegen, map->tensor, at, &walk, map->fill);
     stateCopy(codegen, nest, operand, at);
-    sambaConnectRange(codegen, nest, mask, range, at, consumers);
+    if (plan->ring > 1)
+      connectRing(codegen, nest, operand, range, at, consumers);
+    else
+      sambaConnectRange(codegen, nest, mask, range, at, consumers);
   }
   uint32_t copy[SAMBA_MAX_STAGE_DIMS];
   memcpy(copy, range->first, sizeof copy);
@@ -58,11 +88,31 @@ static void readRange(SambaCodegen *codegen, uint32_t g, uint32_t operand,
   while (sambaCopyNext(nest, range, copy));
 }
 
+/* The takers of each source that a twin serves. */
+static SambaEndpoints *takersOfTwin(SambaCodegen *codegen, const SambaTileNest *nest,
+                                    uint32_t operand, const SambaEndpoints *consumers,
+                                    uint32_t twin) {
+  uint32_t sources = sambaTileNestSources(nest, operand),
+           twins = sambaTileNestTwinsInside(nest, operand);
+  SambaEndpoints *own = SAMBA_ARENA_ARRAY(&codegen->scratch, SambaEndpoints, sources);
+  for (uint32_t source = 0; source < sources; ++source) {
+    size_t first = consumers[source].size * twin / twins;
+    size_t end = consumers[source].size * (twin + 1) / twins;
+    own[source].data = consumers[source].data + first;
+    own[source].size = end - first;
+  }
+  return own;
+}
+
 static void readBuffered(SambaCodegen *codegen, uint32_t g, uint32_t operand,
                          const SambaEndpoints *consumers) {
   const SambaTileNest *nest = &codegen->plans[g].nest;
   uint32_t tensor = nest->group->operands[operand].map.tensor;
+  uint32_t twins = sambaTileNestTwinsInside(nest, operand);
   bool dealt = sambaTileNestReadPorts(nest, operand) == 1;
+  SambaEndpoints **takers = SAMBA_ARENA_ARRAY(&codegen->scratch, SambaEndpoints *, twins);
+  for (uint32_t twin = 0; twin < twins; ++twin)
+    takers[twin] = takersOfTwin(codegen, nest, operand, consumers, twin);
 
   for (uint32_t replica = 0; replica < codegen->tensors[tensor].replicas; ++replica) {
     SambaCopyRange range;
@@ -74,9 +124,11 @@ static void readBuffered(SambaCodegen *codegen, uint32_t g, uint32_t operand,
       SambaCopyRange own = range;
       for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS && !dealt; ++dim)
         own.first[dim] = copy[dim], own.count[dim] = 1;
-      SambaEndpoint at =
-          sambaBufferPort(codegen, tensor, g, operand, SAMBA_NO_INDEX, part++, replica);
-      readRange(codegen, g, operand, &own, at, consumers);
+      for (uint32_t twin = 0; twin < twins; ++twin) {
+        SambaEndpoint at =
+            sambaBufferPort(codegen, tensor, g, operand, SAMBA_NO_INDEX, part++, replica);
+        readRange(codegen, g, operand, &own, at, takers[twin]);
+      }
     } while (!dealt && sambaCopyNext(nest, &range, copy));
   }
 }
@@ -90,6 +142,7 @@ typedef struct Source { /* of one operand in memory */
   SambaTileNest loads;   /* its copies are loaded apart */
   uint32_t spread,
       spread_at;  /* buffers of each source, one per iteration of the loop at that position */
+  uint32_t ring;  /* buffers of each source that take slots in turn */
   uint32_t twins; /* of each of these, with the same content for a part of the copies */
   uint32_t level; /* a slot per iteration of the loops before it */
   SambaTileBox slot;
@@ -100,14 +153,20 @@ typedef struct Source { /* of one operand in memory */
                       one */
 } Source;
 
-/* The part of a box along an axis. */
-static SambaTileBox partOf(const SambaTileBox *box, uint32_t axis, uint32_t parts) {
+/* The part of a box along an axis that one of several takes. Parts differ by one point at most. */
+static SambaTileBox partOf(const SambaTileBox *box, uint32_t axis, uint32_t parts, uint32_t index) {
   SambaTileBox part = *box;
   if (parts > 1) {
-    part.size[axis] /= parts;
-    part.elements /= parts;
+    int64_t first = box->size[axis] * index / parts;
+    part.size[axis] = box->size[axis] * (index + 1) / parts - first;
+    part.elements = box->elements / box->size[axis] * part.size[axis];
   }
   return part;
+}
+
+/* Where the part begins along the axis, from where the box begins. */
+static int64_t partStart(const SambaTileBox *box, uint32_t axis, uint32_t parts, uint32_t index) {
+  return box->size[axis] * index / parts * box->step[axis];
 }
 
 /* The write ports of a buffer: one per load, each for its part of the slot, or one that takes
@@ -117,19 +176,19 @@ static void setBufferWrites(SambaCodegen *codegen, const Source *source, const S
   SambaDType dtype = sambaTileNestDType(&codegen->plans[source->group].nest, source->operand);
   SambaTokenLayout layout = sambaLayoutBox(&source->slot);
   uint32_t ports = source->staged_dim == SAMBA_NO_INDEX ? source->ways : 1;
-  SambaTileBox part = partOf(&source->slot, source->cut_axis, ports * source->chunks);
 
   for (uint32_t w = 0; w < ports; ++w) {
+    SambaTileBox part = partOf(&source->slot, source->cut_axis, ports * source->chunks, w);
     SambaWalk walk = *slots;
-    int64_t delta = part.size[source->cut_axis] * part.step[source->cut_axis];
     if (source->chunks > 1) {
       walk.steps[walk.count] = (SambaWalkStep){.trips = source->chunks};
-      walk.steps[walk.count++].axis[source->cut_axis] = delta;
+      walk.steps[walk.count++].axis[source->cut_axis] =
+          part.size[source->cut_axis] * part.step[source->cut_axis];
     }
     walk.token_level = walk.count;
     sambaWalkBox(&walk, &part);
     sambaWalkFromFirst(&walk);
-    walk.axis_start[source->cut_axis] += w * delta;
+    walk.axis_start[source->cut_axis] += partStart(&source->slot, source->cut_axis, ports, w);
     sambaSetPort(codegen->arena, &unit->inputs[w], &walk, dtype,
                  sambaWalkAccess(&walk, &layout, NULL, 0, codegen->arena));
   }
@@ -147,7 +206,7 @@ static void moveToCopy(const SambaTileNest *nest, const Source *source, uint32_t
     int64_t copy = index % nest->unroll[dim];
     index /= nest->unroll[dim];
     if (dim == source->sharing.paired)
-      copy %= 2;
+      copy %= source->sharing.neighbours;
     else if (!(source->sharing.joined >> dim & 1))
       continue;
     for (uint32_t axis = 0; axis < source->slot.rank; ++axis)
@@ -155,23 +214,22 @@ static void moveToCopy(const SambaTileNest *nest, const Source *source, uint32_t
   }
 }
 
-/* Read ports of each buffer. */
-static uint32_t readersOf(const Source *source) {
-  return source->sharing.paired == SAMBA_NO_INDEX ? 1 : 2;
-}
+/* Of one source: those over which a slot is spread, or that take slots in turn. */
+static uint32_t buffersOfEach(const Source *source) { return source->spread * source->ring; }
 
-/* A buffer for one source or two: filled slot by slot, read token by token. twin: of those with the
- * same content. */
+/* A buffer for one source or several: filled slot by slot, read token by token. twin: of those with
+ * the same content. */
 static SambaStatus addBuffer(SambaCodegen *codegen, const Source *source, uint32_t number,
                              uint32_t twin, uint32_t *out_unit) {
-  uint32_t readers = readersOf(source);
+  uint32_t readers = source->sharing.ports;
   const SambaGroupPlan *plan = &codegen->plans[source->group];
   const SambaTileNest *nest = &plan->nest;
   const SambaGroup *group = nest->group;
   const SambaStageOperand *map = &group->operands[source->operand].map;
   SambaDType dtype = sambaTileNestDType(nest, source->operand);
-  uint32_t depth = sambaTileNestTrips(nest, source->level) > 1 ? nest->depth[source->operand]
-                                                               : 1; /* loaded once: one slot */
+  uint32_t depth = 1; /* loaded once: one slot */
+  if (sambaTileNestTrips(nest, source->level) > 1)
+    depth = (nest->depth[source->operand] + source->ring - 1) / source->ring;
   const char *name =
       sambaArenaFormat(codegen->arena, "%s.in%u.buffer%u", plan->prefix, source->operand, number);
   if (twin)
@@ -188,6 +246,8 @@ static SambaStatus addBuffer(SambaCodegen *codegen, const Source *source, uint32
   SambaWalk slots;
   sambaWalkStart(&slots, nest, map, NULL);
   sambaWalkLoops(&slots, nest, map, 0, source->level);
+  if (source->ring > 1)
+    slots.steps[slots.count - 1].trips /= source->ring;
   sambaWalkClearAddresses(&slots, slots.count);
   slots.slot_level = slots.token_level = slots.count;
   setBufferWrites(codegen, source, &slots, unit);
@@ -196,12 +256,19 @@ static SambaStatus addBuffer(SambaCodegen *codegen, const Source *source, uint32
   uint32_t middle = source->spread > 1 ? source->spread_at : end;
   sambaWalkLoops(&read, nest, map, source->level, middle);
   sambaWalkLoops(&read, nest, map, middle + 1, end);
+  if (source->sharing.ports < source->sharing.neighbours) {
+    SambaCopyRange in_turn;
+    sambaCutCopies(nest, 0, 1, &in_turn);
+    in_turn.count[source->sharing.paired] = source->sharing.neighbours;
+    sambaWalkCopies(&read, nest, map, &in_turn);
+  }
   sambaWalkToken(&read, nest, source->operand);
   SambaTokenLayout layout = sambaLayoutBox(&source->slot);
   for (uint32_t p = 0; p < readers; ++p) {
     SambaPort *port = &unit->outputs[p];
     sambaWalkMakeRelative(&read, &source->slot);
-    moveToCopy(nest, source, number / source->spread * readers + p, &read);
+    moveToCopy(nest, source, number / buffersOfEach(source) * source->sharing.neighbours + p,
+               &read);
     sambaSetPort(codegen->arena, port, &read, dtype,
                  sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
     stateCopy(codegen, nest, source->operand, (SambaEndpoint){*out_unit, p});
@@ -237,6 +304,10 @@ uint32_t sambaStagedSourceDim(const SambaTileNest *nest, uint32_t operand, const
 /* A staging slot is stored before it is forwarded: small. */
 enum { stagingBytes = 8192 };
 
+/* Rows of a chunk for each load at least where they cannot be dealt evenly: then the largest part
+ * is little larger than the others. */
+enum { unevenRows = 8 };
+
 /* Pieces of a staged slot: the fewest that are small enough and can be cut for the loads;
  * 0: none. */
 static uint32_t chooseChunks(const SambaTileNest *nest, const Source *source, uint32_t copies) {
@@ -245,9 +316,12 @@ static uint32_t chooseChunks(const SambaTileNest *nest, const Source *source, ui
   int64_t size = source->slot.size[source->cut_axis];
   int64_t most =
       nest->machine->pmu_bytes / 2 < stagingBytes ? nest->machine->pmu_bytes / 2 : stagingBytes;
-  for (int64_t chunks = 1; chunks <= size; ++chunks)
-    if (size % chunks == 0 && size / chunks % source->ways == 0 && bytes / chunks <= most)
+  for (int64_t chunks = 1; chunks <= size; ++chunks) {
+    int64_t rows = size / chunks;
+    bool cut = rows % source->ways == 0 || rows >= (int64_t)source->ways * unevenRows;
+    if (size % chunks == 0 && cut && bytes / chunks <= most)
       return (uint32_t)chunks;
+  }
   return 0;
 }
 
@@ -266,12 +340,12 @@ static void addStageFillers(SambaCodegen *codegen, const Source *source, const S
   const SambaGroupPlan *plan = &codegen->plans[source->group];
   const SambaTileNest *nest = &plan->nest;
   const SambaStageOperand *map = &nest->group->operands[source->operand].map;
-  SambaTileBox own = partOf(wide, source->cut_axis, source->ways); /* what one load brings */
   SambaTokenLayout layout = sambaLayoutBox(wide);
 
   for (uint32_t w = 0; w < source->ways; ++w) {
+    SambaTileBox own = partOf(wide, source->cut_axis, source->ways, w); /* what this one brings */
     SambaWalk from = *walk, write = *slots;
-    int64_t offset = w * own.size[source->cut_axis] * own.step[source->cut_axis];
+    int64_t offset = partStart(wide, source->cut_axis, source->ways, w);
     sambaWalkBox(&from, &own);
     from.axis_start[source->cut_axis] += offset;
     const char *name = sambaArenaFormat(codegen->arena, "%s.in%u.load%u", plan->prefix,
@@ -291,7 +365,7 @@ static void addStageFillers(SambaCodegen *codegen, const Source *source, const S
 }
 
 /* Deals the tokens of a port to the buffers of the range in turn; those that are loaded together
- * get the same ones. way: of the spread buffers, and `port` of each. */
+ * get the same ones. way: of the buffers of each source, and `port` of each. */
 static void connectBuffers(SambaCodegen *codegen, const Source *source, const SambaCopyRange *range,
                            SambaEndpoint from, const uint32_t *buffers, uint32_t way,
                            uint32_t port) {
@@ -314,7 +388,7 @@ static void connectBuffers(SambaCodegen *codegen, const Source *source, const Sa
     memcpy(one, same.first, sizeof one);
     uint32_t taker = 0;
     do {
-      uint32_t buffer = sambaCopyIndex(nest, mask, one) * source->spread + way;
+      uint32_t buffer = sambaCopyIndex(nest, mask, one) * buffersOfEach(source) + way;
       for (uint32_t twin = 0; twin < source->twins; ++twin)
         takers[taker++] = (SambaEndpoint){buffers[buffer * source->twins + twin], port};
     } while (sambaCopyNext(nest, &same, one));
@@ -331,7 +405,7 @@ static void addStagedLoad(SambaCodegen *codegen, const Source *source, const Sam
   SambaDType dtype = sambaTileNestDType(nest, source->operand);
   uint32_t copies = range->count[source->staged_dim];
   uint32_t row = source->slot.rank - 1;
-  SambaTileBox part = partOf(&source->slot, source->cut_axis, source->chunks);
+  SambaTileBox part = partOf(&source->slot, source->cut_axis, source->chunks, 0);
   SambaTileBox wide = part;
 
   wide.size[row] *= copies;
@@ -384,9 +458,9 @@ static void addLoads(SambaCodegen *codegen, const Source *source, const SambaCop
   const SambaGroupPlan *plan = &codegen->plans[source->group];
   const SambaTileNest *nest = &source->loads;
   const SambaStageOperand *map = &nest->group->operands[source->operand].map;
-  SambaTileBox part = partOf(&source->slot, source->cut_axis, source->ways);
 
   for (uint32_t w = 0; w < source->ways; ++w) {
+    SambaTileBox part = partOf(&source->slot, source->cut_axis, source->ways, w);
     SambaWalk walk;
     sambaWalkStart(&walk, nest, map, range);
     sambaWalkLoops(&walk, nest, map, 0, source->level);
@@ -396,7 +470,7 @@ static void addLoads(SambaCodegen *codegen, const Source *source, const SambaCop
     walk.token_level = walk.count;
     sambaWalkBox(&walk, &part);
     walk.axis_start[source->cut_axis] +=
-        w * part.size[source->cut_axis] * part.step[source->cut_axis];
+        partStart(&source->slot, source->cut_axis, source->ways, w);
     const char *name = sambaArenaFormat(codegen->arena, "%s.in%u.load%u", plan->prefix,
                                         source->operand, number * source->ways + w);
     uint32_t load = sambaCodegenAddLoad(
@@ -406,7 +480,7 @@ static void addLoads(SambaCodegen *codegen, const Source *source, const SambaCop
                         (SambaEndpoint){load, 0}, consumers);
       continue;
     }
-    for (uint32_t way = 0; way < source->spread; ++way)
+    for (uint32_t way = 0; way < buffersOfEach(source); ++way)
       connectBuffers(codegen, source, range, (SambaEndpoint){load, 0}, buffers, way, w);
   }
 }
@@ -415,7 +489,7 @@ static void addLoads(SambaCodegen *codegen, const Source *source, const SambaCop
  * take the same chunks from every load. */
 static void chooseStaging(const SambaTileNest *nest, const SambaCopyRange *ranges, uint32_t count,
                           Source *source) {
-  if (source->spread > 1)
+  if (buffersOfEach(source) > 1)
     return;
   uint32_t dim = sambaStagedSourceDim(nest, source->operand, &source->slot, &ranges[0]);
   if (dim == SAMBA_NO_INDEX || source->cut_axis == source->slot.rank - 1)
@@ -424,21 +498,29 @@ static void chooseStaging(const SambaTileNest *nest, const SambaCopyRange *range
   uint32_t most = 1;
   for (uint32_t r = 0; r < count; ++r)
     most = ranges[r].count[dim] > most ? ranges[r].count[dim] : most;
+  uint32_t ways = source->ways;
   uint32_t chunks = chooseChunks(nest, source, most);
+  if (!chunks) { /* none can be cut for so many loads */
+    source->ways = 1;
+    chunks = chooseChunks(nest, source, most);
+  }
+
   if (chunks) {
     source->chunks = chunks;
     source->staged_dim = dim;
+  } else {
+    source->ways = ways;
   }
 }
 
 /* Joins a port of a buffer with those of its readers that are this twin's. block: tokens that each
- * buffer of a spread slot sends in turn. */
+ * buffer of a source sends in turn. */
 static void connectReaders(SambaCodegen *codegen, const Source *source, SambaEndpoint from,
                            uint32_t twin, int64_t block, const SambaEndpoints *readers) {
   size_t first = readers->size * twin / source->twins;
   size_t end = readers->size * (twin + 1) / source->twins;
   sambaAssemblyConnect(&codegen->assembly, from, readers->data + first, (uint32_t)(end - first));
-  for (size_t t = first; t < end && source->spread > 1; ++t)
+  for (size_t t = first; t < end && buffersOfEach(source) > 1; ++t)
     sambaAssemblyUnit(&codegen->assembly, readers->data[t].unit)
         ->inputs[readers->data[t].port]
         .block = (uint32_t)block;
@@ -448,19 +530,22 @@ static void connectReaders(SambaCodegen *codegen, const Source *source, SambaEnd
 static SambaStatus addBuffers(SambaCodegen *codegen, const Source *source,
                               const SambaEndpoints *consumers, uint32_t **out_buffers) {
   const SambaTileNest *nest = &codegen->plans[source->group].nest;
-  uint32_t readers = readersOf(source);
-  uint32_t count = sambaTileNestSources(nest, source->operand) / readers * source->spread;
+  uint32_t readers = source->sharing.ports;
+  uint32_t neighbours = source->sharing.neighbours;
+  uint32_t count = sambaTileNestSources(nest, source->operand) / neighbours * buffersOfEach(source);
   uint32_t *buffers = SAMBA_ARENA_ARRAY(&codegen->scratch, uint32_t, (size_t)count * source->twins);
 
-  /* The PCUs take the tokens of one iteration of the spread loop after the other. */
+  /* The PCUs take the tokens of one slot, or of one iteration of the spread loop, after the
+   * other. */
+  uint32_t stepped = source->spread > 1 ? source->spread_at + 1 : source->level;
   int64_t block = sambaTileNestTrips(nest, sambaTileNestTokenLevel(nest, source->operand)) /
-                  (source->spread > 1 ? sambaTileNestTrips(nest, source->spread_at + 1) : 1);
+                  sambaTileNestTrips(nest, stepped);
   for (uint32_t b = 0; b < count * source->twins; ++b) {
     uint32_t number = b / source->twins, twin = b % source->twins;
     SAMBA_RETURN_IF_ERROR(addBuffer(codegen, source, number, twin, &buffers[b]));
     for (uint32_t port = 0; port < readers; ++port)
       connectReaders(codegen, source, (SambaEndpoint){buffers[b], port}, twin, block,
-                     &consumers[number / source->spread * readers + port]);
+                     &consumers[number / buffersOfEach(source) * neighbours + port]);
   }
 
   *out_buffers = buffers;
@@ -482,6 +567,7 @@ static SambaStatus readMemory(SambaCodegen *codegen, uint32_t g, uint32_t operan
   source.level =
       direct ? sambaTileNestTokenLevel(nest, operand) : sambaTileNestSlotLevel(nest, operand);
   source.spread = direct ? 1 : sambaTileNestSpread(nest, operand, &source.spread_at);
+  source.ring = direct ? 1 : sambaTileNestRing(nest, operand);
   if (direct)
     sambaTileNestBox(nest, operand, source.level, &source.slot);
   else

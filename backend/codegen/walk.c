@@ -3,11 +3,14 @@
 
 #include "backend/section/stated_order.h"
 
+#include <stddef.h>
 #include <string.h>
 
 void sambaWalkStart(SambaWalk *walk, const SambaTileNest *nest, const SambaStageOperand *map,
                     const SambaCopyRange *range) {
-  memset(walk, 0, sizeof *walk);
+  /* Steps are set when they are added. */
+  walk->count = walk->slot_level = walk->token_level = 0;
+  memset(walk->axis_start, 0, sizeof *walk - offsetof(SambaWalk, axis_start));
   sambaTensorPitches(&nest->graph->tensors[map->tensor], walk->pitch);
   for (uint32_t dim = 0; range && dim < nest->group->dim_count; ++dim)
     walk->dim_start[dim] = range->first[dim] * nest->copy_step[dim];

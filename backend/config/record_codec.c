@@ -3,6 +3,7 @@
 #include "backend/config/record_codec.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Bits fill bytes from the least significant bit up. */
 typedef struct BitWriter {
@@ -44,6 +45,13 @@ static uint64_t bitsLeft(const BitReader *reader) {
 
 static uint64_t readBits(BitReader *reader, uint32_t bits) {
   uint64_t value = 0;
+  size_t first = reader->position / 8;
+  uint32_t before = reader->position % 8;
+  if (before + bits < 64 && reader->size - first >= sizeof value) { /* all within one word */
+    memcpy(&value, reader->data + first, sizeof value);
+    reader->position += bits;
+    return value >> before & ((UINT64_C(1) << bits) - 1);
+  }
   for (uint32_t done = 0; done < bits;) {
     uint32_t offset = reader->position % 8;
     uint32_t take = 8 - offset < bits - done ? 8 - offset : bits - done;
@@ -169,7 +177,7 @@ static uint64_t minimumBits(SambaRecordId id) {
 
 static SambaStatus needBits(const BitReader *reader, const SambaRecordRow *row, uint64_t count,
                             uint64_t bits) {
-  if (count <= bitsLeft(reader) / bits)
+  if (count == 1 ? bits <= bitsLeft(reader) : count <= bitsLeft(reader) / bits)
     return NULL;
   return sambaStatusMake(SAMBA_INVALID,
                          "the bytes end at %s: %llu of %llu bits expected, %llu left",

@@ -80,29 +80,6 @@ const char *sambaRecordRowLabel(const SambaRecordRow *row) {
   return row->name;
 }
 
-uint64_t sambaMemberGet(const void *structure, SambaMember member, bool is_signed) {
-  uint64_t value = 0;
-  memcpy(&value, (const char *)structure + member.offset,
-         member.size); /* little-endian hosts, checked below */
-  unsigned unused = 64 - 8u * member.size;
-  return is_signed ? (uint64_t)((int64_t)(value << unused) >> unused) : value;
-}
-
-void sambaMemberSet(void *structure, SambaMember member, uint64_t value) {
-  memcpy((char *)structure + member.offset, &value, member.size);
-}
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "members are copied by their low bytes");
-
-void *sambaMemberGetPointer(const void *structure, SambaMember member) {
-  void *pointer;
-  memcpy(&pointer, (const char *)structure + member.offset, sizeof pointer);
-  return pointer;
-}
-
-void sambaMemberSetPointer(void *structure, SambaMember member, void *value) {
-  memcpy((char *)structure + member.offset, &value, sizeof value);
-}
-
 static void describeRow(const SambaRecordRow *row, SambaText *out) {
   static const char *const kinds[128] = {
       ['U'] = "unsigned", ['S'] = "signed",       ['X'] = "bits",

@@ -6,6 +6,8 @@
 #include "backend/section/fabric/fabric.h"
 #include "support/text/text.h"
 
+#include <string.h>
+
 enum { SAMBA_IMAGE_VERSION = 2 };
 
 /* What the bits of a section hold: a SambaSection whose streams are flows at ports and switch
@@ -76,11 +78,43 @@ typedef struct SambaRecord {
 const SambaRecord *sambaRecordGet(SambaRecordId id);
 /* A row's name without the struct's inner path: "port.access.base" is "base". */
 const char *sambaRecordRowLabel(const SambaRecordRow *row);
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "members are copied by their low bytes");
+
 /* A row's number in its struct, as bits (signed ones sign-extended). */
-uint64_t sambaMemberGet(const void *structure, SambaMember member, bool is_signed);
-void sambaMemberSet(void *structure, SambaMember member, uint64_t value);
-void *sambaMemberGetPointer(const void *structure, SambaMember member);
-void sambaMemberSetPointer(void *structure, SambaMember member, void *value);
+static inline uint64_t sambaMemberGet(const void *structure, SambaMember member, bool is_signed) {
+  uint64_t value = 0;
+  memcpy(&value, (const char *)structure + member.offset, member.size);
+  unsigned unused = 64 - 8u * member.size;
+  return is_signed ? (uint64_t)((int64_t)(value << unused) >> unused) : value;
+}
+
+static inline void sambaMemberSet(void *structure, SambaMember member, uint64_t value) {
+  char *at = (char *)structure + member.offset;
+  switch (member.size) { /* copies of a known size are one instruction */
+  case 1:
+    memcpy(at, &value, 1);
+    break;
+  case 2:
+    memcpy(at, &value, 2);
+    break;
+  case 4:
+    memcpy(at, &value, 4);
+    break;
+  default:
+    memcpy(at, &value, member.size);
+  }
+}
+
+static inline void *sambaMemberGetPointer(const void *structure, SambaMember member) {
+  void *pointer;
+  memcpy(&pointer, (const char *)structure + member.offset, sizeof pointer);
+  return pointer;
+}
+
+static inline void sambaMemberSetPointer(void *structure, SambaMember member, void *value) {
+  memcpy((char *)structure + member.offset, &value, sizeof value);
+}
 
 /* The records as Markdown tables for docs/pef-format.md. */
 void sambaRecordsDescribe(SambaText *out);

@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 SambaSectionNeeds sambaSectionCount(const SambaSection *section) {
   SambaSectionNeeds needs = {0};
@@ -130,8 +131,11 @@ double sambaSectionFlops(const SambaSection *section) {
   return flops;
 }
 
-double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine *machine) {
-  int64_t ns = machine->load_latency_ns + machine->argument_latency_ns + machine->execute_hw_ns;
+static double cyclesOfNanoseconds(const SambaMachine *machine, int64_t ns) {
+  return (double)ns * 1e-9 * (double)machine->clock_hz;
+}
+
+double sambaSectionLoadCycles(const SambaSection *section, const SambaMachine *machine) {
   bool ideal = machine->network == SAMBA_NETWORK_IDEAL; /* no switches */
   uint64_t bytes = 0, entries = 0;
   for (uint32_t u = 0; u < section->unit_count; ++u)
@@ -143,7 +147,18 @@ double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine 
   }
 
   bytes += entries * sambaSwitchEntryLoadBytes();
-  return sambaMachineLoadCycles(machine, bytes) + (double)ns * 1e-9 * (double)machine->clock_hz;
+  return sambaMachineLoadCycles(machine, bytes) +
+         cyclesOfNanoseconds(machine, machine->load_latency_ns);
+}
+
+double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine *machine) {
+  int64_t start = machine->argument_latency_ns + machine->execute_hw_ns;
+  return sambaSectionLoadCycles(section, machine) + cyclesOfNanoseconds(machine, start);
+}
+
+/* Lanes that the router may fill. */
+static double usedShare(const SambaMachine *machine) {
+  return 1 - (double)machine->reserve_links_percent / 100;
 }
 
 const uint32_t *sambaSectionRates(const SambaSection *section, const SambaMachine *machine,
@@ -152,7 +167,7 @@ const uint32_t *sambaSectionRates(const SambaSection *section, const SambaMachin
   double cycles = sambaSectionBusyCycles(section, machine); /* once the pipeline is full */
   /* A share of a lane is one of the section's run, which is no shorter than a load. */
   cycles = fmax(cycles, sambaMachineLoadLatency(machine));
-  cycles *= 1 - (double)machine->reserve_links_percent / 100;
+  cycles *= usedShare(machine);
 
   for (uint32_t s = 0; s < section->stream_count; ++s) {
     const SambaStream *stream = &section->streams[s];
@@ -164,4 +179,64 @@ const uint32_t *sambaSectionRates(const SambaSection *section, const SambaMachin
     rates[s] = (uint32_t)fmin(fmax(ceil(vectors / cycles * 1000), 1), 1000);
   }
   return rates;
+}
+
+/* Whether a stream of vectors fills buffers: only memory sets its pace then. */
+static bool fillsBuffers(const SambaSection *section, const SambaStream *stream) {
+  if (stream->kind != SAMBA_STREAM_VECTOR || !stream->destination_count)
+    return false;
+  for (uint32_t d = 0; d < stream->destination_count; ++d)
+    if (section->units[stream->destinations[d].unit].kind != SAMBA_UNIT_BUFFER)
+      return false;
+  return true;
+}
+
+/* The rate of a stream while generators of `bytes` per cycle deal to, or take from, `streams`. */
+static double burstRate(const SambaSection *section, const SambaStream *stream,
+                        const SambaMachine *machine, double bytes, uint32_t streams) {
+  double width = (double)sambaStreamVectorBytes(section, stream, machine);
+  return 1000 * bytes / width / streams / usedShare(machine);
+}
+
+const uint32_t *sambaSectionBurstRates(const SambaSection *section, const SambaMachine *machine,
+                                       const uint32_t *rates, SambaArena *arena) {
+  uint32_t *bursts = SAMBA_ARENA_ARRAY(arena, uint32_t, section->stream_count);
+  double *faster = SAMBA_ARENA_ARRAY(arena, double, section->unit_count); /* than on average */
+  double loading = SAMBA_LOAD_SHARE * sambaMachineAgBytesPerCycle(machine);
+  double storing = SAMBA_STORE_SHARE * (double)machine->ag_bytes;
+
+  memcpy(bursts, rates, section->stream_count * sizeof *bursts);
+  for (uint32_t s = 0; s < section->stream_count; ++s) {
+    const SambaStream *stream = &section->streams[s];
+    const SambaUnit *unit = &section->units[stream->source.unit];
+    const SambaEndpoint *end = stream->destinations;
+    if (stream->kind != SAMBA_STREAM_VECTOR || !stream->destination_count)
+      continue;
+    if (unit->kind == SAMBA_UNIT_LOAD) {
+      uint32_t streams = unit->outputs[stream->source.port].stream_count;
+      double rate = burstRate(section, stream, machine, loading, streams);
+      faster[stream->source.unit] = rate / rates[s];
+    } else if (unit->kind == SAMBA_UNIT_BUFFER &&
+               section->units[end->unit].kind == SAMBA_UNIT_STORE) {
+      uint32_t streams = section->units[end->unit].inputs[end->port].stream_count;
+      double rate = burstRate(section, stream, machine, storing, streams);
+      bursts[s] = (uint32_t)fmin(fmax(ceil(rate), rates[s]), 1000);
+    }
+  }
+
+  /* A buffer passes on as fast as it is filled. At most two follow each other between memory and
+   * those that PCUs read. */
+  for (int way = 0; way < 3; ++way)
+    for (uint32_t s = 0; s < section->stream_count; ++s) {
+      const SambaStream *stream = &section->streams[s];
+      double own = faster[stream->source.unit];
+      if (own <= 1 || !fillsBuffers(section, stream))
+        continue;
+      bursts[s] = (uint32_t)fmin(ceil(own * rates[s]), 1000);
+      for (uint32_t d = 0; d < stream->destination_count; ++d) {
+        double *next = &faster[stream->destinations[d].unit];
+        *next = fmax(*next, own);
+      }
+    }
+  return bursts;
 }

@@ -26,13 +26,19 @@ void sambaSectionTraffic(const SambaSection *section, uint64_t *out_read, uint64
 /* Operations on f32 of one call: 2 for each multiply-add, 1 for others but moves and selects, with
  * padding; as the simulator counts them. */
 double sambaSectionFlops(const SambaSection *section);
-/* Cycles that launching the section costs when another configuration is on the chip. */
+/* Cycles that launching the section costs when another configuration is on the chip; and those of
+ * them that load the program, which are saved when its own is there. */
 double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine *machine);
+double sambaSectionLoadCycles(const SambaSection *section, const SambaMachine *machine);
 /* The rate of each stream in permille of a lane, 1 to 1000: the vectors that it carries
  * over the cycles of the unit (or the DRAM) that is busy longest, as a share of what the machine's
  * link reserve leaves of a lane. Both ends of a stream are among those units, so the slower end is
  * reckoned with. Placer, router and the check of routes are given these. Memory from the arena. */
 const uint32_t *sambaSectionRates(const SambaSection *section, const SambaMachine *machine,
                                   SambaArena *arena);
+/* The same while memory fills buffers, as fast as its generators can: such streams come in bursts,
+ * beside operands that need their share of a lane all the time. rates: those on average. */
+const uint32_t *sambaSectionBurstRates(const SambaSection *section, const SambaMachine *machine,
+                                       const uint32_t *rates, SambaArena *arena);
 
 #endif

@@ -11,8 +11,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Firings that are followed one by one. */
-enum { mostFirings = 24000 };
+/* Firings that are followed one by one; so many times as many while some unit still waits for its
+ * first one, because those at work tell nothing of its pace. */
+enum { mostFirings = 24000, mostTimes = 8 };
 
 /*===-- Queues --------------------------------------------------------------------------------===*/
 
@@ -424,25 +425,38 @@ static void takeSnapshot(const SambaPipelineRun *run, Snapshot *snapshot) {
 }
 
 /* The end of a run that was followed to its middle, at the pace since the snapshot: that of the
- * actor with the most firings tells best. */
+ * actor with the most firings tells best. Whoever has the largest part left ends last: the end of a
+ * pipeline is as far behind its beginning as it was when it began. */
 static double goOn(const SambaPipelineRun *run, const Snapshot *since) {
   const SambaPipelineActor *finest = NULL;
-  double rate = 0;
+  double rate = 0, left = 0;
   for (uint32_t a = 0; a < run->actor_count; ++a) {
     const SambaPipelineActor *actor = &run->actors[a];
-    if (actor->state == SAMBA_PIPELINE_DONE || (finest && actor->firings <= finest->firings) ||
-        actor->done == since->done[a])
+    if (actor->state == SAMBA_PIPELINE_DONE)
+      continue;
+    /* One firing is on its way. */
+    left = fmax(left, (double)(actor->firings - actor->done - 1) / (double)actor->firings);
+    if ((finest && actor->firings <= finest->firings) || actor->done == since->done[a])
       continue;
     finest = actor;
     rate = (double)(actor->done - since->done[a]) / (run->now - since->at);
   }
   if (!finest || rate <= 0)
     return -1;
-  return run->now + (double)(finest->firings - finest->done) / rate;
+  left = fmax(left * (double)finest->firings, (double)(finest->firings - finest->done));
+  return run->now + left / rate;
+}
+
+static bool allBegan(const SambaPipelineRun *run) {
+  for (uint32_t a = 0; a < run->actor_count; ++a)
+    if (run->actors[a].firings && !run->actors[a].done)
+      return false;
+  return true;
 }
 
 static double follow(SambaPipelineRun *run) {
   Snapshot middle = {.done = SAMBA_ARENA_ARRAY(&run->arena, uint64_t, run->actor_count)};
+  uint64_t next_look = mostFirings / 2;
   for (uint32_t a = 0; a < run->actor_count; ++a) {
     if (!run->actors[a].firings)
       run->actors[a].state = SAMBA_PIPELINE_DONE;
@@ -459,10 +473,13 @@ static double follow(SambaPipelineRun *run) {
     }
     if (!run->events.size)
       break;
-    if (run->followed == mostFirings / 2 && middle.at == 0)
+    if (run->followed >= next_look) {
+      bool last = next_look >= mostTimes * mostFirings;
+      if (next_look >= mostFirings && (last || allBegan(run)))
+        return goOn(run, &middle);
       takeSnapshot(run, &middle);
-    if (run->followed >= mostFirings)
-      return goOn(run, &middle);
+      next_look += mostFirings / 2;
+    }
     SambaPipelineEvent event = popEvent(run);
     SambaPipelineActor *actor = &run->actors[event.actor];
     run->now = event.at;

@@ -5,6 +5,7 @@
 #include "backend/estimate/unit_cycles.h"
 #include "backend/estimate/unit_law.h"
 #include "backend/section/access.h"
+#include "backend/section/fabric/lane_uses.h"
 #include "backend/section/width.h"
 
 #include <math.h>
@@ -74,62 +75,24 @@ static double vectorsOfStream(const SambaSection *section, const SambaStream *st
   return vectorsOfPort(section, unit, true, stream->source.port, machine) / port->stream_count;
 }
 
-/* A lane where a stream leaves a switch, or where a unit's output enters one. */
-typedef struct LaneUse {
-  uint64_t place, lane;
-  double vectors;
-  uint32_t stream;
-} LaneUse;
-
-typedef SAMBA_ARRAY(LaneUse) LaneUses;
-
-static int compareLaneUses(const void *a, const void *b) {
-  const LaneUse *x = a, *y = b;
-  if (x->place != y->place)
-    return x->place < y->place ? -1 : 1;
-  if (x->lane != y->lane)
-    return x->lane < y->lane ? -1 : 1;
-  return (x->stream > y->stream) - (x->stream < y->stream);
-}
-
-static void addLaneUse(LaneUses *uses, const SambaSection *section, uint32_t stream,
-                       const SambaHop *hop, bool entering, double vectors) {
-  const SambaSwitchLane *lane = entering ? &hop->in : &hop->out;
-  uint64_t ag = lane->port == SAMBA_SWITCH_AG ? lane->ag : 0;
-  sambaArrayAppend(uses, (LaneUse){.place = (uint64_t)(uint32_t)hop->y << 32 | (uint32_t)hop->x,
-                                   .lane = (uint64_t)entering << 40 |
-                                           (uint64_t)section->streams[stream].kind << 32 |
-                                           ag << 16 | (uint64_t)lane->port << 8 | lane->lane,
-                                   .vectors = vectors,
-                                   .stream = stream});
-}
-
 /* Of a routed section: the lane that carries the most vectors. A multicast passes each lane of its
  * tree once. */
 static void routedBusy(const SambaSection *section, const SambaMachine *machine,
                        SambaPrediction *prediction) {
-  LaneUses uses = {0};
-  for (uint32_t s = 0; s < section->stream_count; ++s) {
-    const SambaStream *stream = &section->streams[s];
-    double vectors = vectorsOfStream(section, stream, machine);
-    for (uint32_t h = 0; vectors > 0 && h < stream->hop_count; ++h) {
-      addLaneUse(&uses, section, s, &stream->hops[h], false, vectors);
-      if (stream->hops[h].in.port >= SAMBA_SWITCH_UNIT)
-        addLaneUse(&uses, section, s, &stream->hops[h], true, vectors);
-    }
-  }
-
-  if (uses.size)
-    qsort(uses.data, uses.size, sizeof *uses.data, compareLaneUses);
+  SambaArena scratch = {0};
+  size_t count;
+  const SambaFabricUse *uses = sambaFabricUses(section, &scratch, &count);
+  double *vectors = SAMBA_ARENA_ARRAY(&scratch, double, section->stream_count);
+  for (uint32_t s = 0; s < section->stream_count; ++s)
+    vectors[s] = vectorsOfStream(section, &section->streams[s], machine);
   double busy = 0;
-  for (size_t i = 0; i < uses.size; ++i) {
-    const LaneUse *use = &uses.data[i];
-    bool same = i && use->place == use[-1].place && use->lane == use[-1].lane;
-    busy = same ? busy : 0;
-    busy += same && use->stream == use[-1].stream ? 0 : use->vectors;
-    raise(prediction, SAMBA_RESOURCE_NETWORK, busy, section->streams[use->stream].source.unit);
+  for (size_t i = 0; i < count; ++i) {
+    uint32_t stream = uses[i].stream;
+    busy = i && uses[i].lane == uses[i - 1].lane ? busy : 0;
+    busy += vectors[stream];
+    raise(prediction, SAMBA_RESOURCE_NETWORK, busy, section->streams[stream].source.unit);
   }
-  sambaArrayFree(&uses);
+  sambaArenaDestroy(&scratch);
 }
 
 /* Before there are routes: the vectors that a unit sends or takes, over its lanes. */

@@ -1,5 +1,4 @@
-/* Building groups: the rule for chains, and the fusion of a chain into one stage over the anchor's
- * dimensions. */
+/* Building groups: a chain of stages becomes one stage over the anchor's dimensions. */
 #include "backend/group/group.h"
 
 #include "backend/estimate/program_parts.h"
@@ -12,122 +11,6 @@ typedef struct OperandMap { /* for each operand of a stage its group operand; SA
   uint32_t of[SAMBA_MAX_STAGE_OPERANDS];
 } OperandMap;
 
-typedef struct Readers { /* of one tensor */
-  uint32_t readers;      /* stages that read it */
-  uint32_t writers;
-} Readers;
-
-static void countReaders(const SambaStageGraph *graph, Readers *out_readers) {
-  for (uint32_t s = 0; s < graph->stage_count; ++s) {
-    const SambaStage *stage = &graph->stages[s];
-    for (uint32_t i = 0; i < stage->operand_count; ++i) {
-      bool again = false;
-      for (uint32_t j = 0; j < i; ++j)
-        again |= stage->operands[j].tensor == stage->operands[i].tensor;
-      out_readers[stage->operands[i].tensor].readers += !again;
-    }
-    ++out_readers[stage->output.tensor].writers;
-  }
-}
-
-static bool isPure(const SambaAxisMap *map, const SambaStage *stage, uint32_t *out_dim) {
-  uint32_t found = SAMBA_NO_INDEX;
-  if (map->constant)
-    return false;
-  for (uint32_t dim = 0; dim < stage->dim_count; ++dim) {
-    if (!map->coefficients[dim] || stage->extents[dim] == 1)
-      continue;
-    if (map->coefficients[dim] != 1 || found != SAMBA_NO_INDEX)
-      return false;
-    found = dim;
-  }
-  *out_dim = found;
-  return true;
-}
-
-/* Whether `map` visits the tensor point by point: axis by axis one dimension of the same extent (or
- * a size-1 axis). out_dims[axis] is that dimension or SAMBA_NO_INDEX. */
-static bool isIdentity(const SambaStageTensor *tensor, const SambaStage *stage,
-                       const SambaStageOperand *map, uint32_t *out_dims) {
-  uint32_t seen = 0;
-  if (map->guarded || map->index_operand != SAMBA_NO_INDEX)
-    return false;
-
-  for (uint32_t axis = 0; axis < tensor->rank; ++axis) {
-    if (!isPure(&map->axes[axis], stage, &out_dims[axis]))
-      return false;
-    if (out_dims[axis] == SAMBA_NO_INDEX) {
-      if (tensor->dims[axis] != 1)
-        return false;
-      continue;
-    }
-    if (stage->extents[out_dims[axis]] != tensor->dims[axis] || seen & 1u << out_dims[axis])
-      return false;
-    seen |= 1u << out_dims[axis];
-  }
-
-  for (uint32_t dim = 0; dim < stage->dim_count; ++dim)
-    if (!stage->reduced[dim] && stage->extents[dim] > 1 && !(seen & 1u << dim))
-      return false; /* the tensor is broadcast along dim */
-  return true;
-}
-
-static bool isElementwise(const SambaStage *stage) {
-  for (uint32_t i = 0; i < stage->op_count; ++i)
-    if (sambaLaneOpClass(stage->ops[i].opcode) == 'R')
-      return false;
-  for (uint32_t i = 0; i < stage->operand_count; ++i)
-    if (stage->operands[i].index_operand != SAMBA_NO_INDEX)
-      return false;
-  return stage->dim_count == 0 || !stage->reduced[stage->dim_count - 1];
-}
-
-/* The stages of a group while they are collected. */
-typedef struct Chain {
-  const SambaStageGraph *graph;
-  const Readers *readers;
-  uint32_t length;
-  uint32_t *stages;
-  SambaDimMap *dims;   /* of each: the anchor's dimensions */
-  uint32_t *member_of; /* of each tensor: the stage of the chain that makes it; SAMBA_NO_INDEX:
-                          none */
-  uint32_t *inside;    /* of each stage: readers of its result in the chain */
-} Chain;
-
-/* Whether `next` may go into the chain, whose results it reads; out_dims: the anchor's dimension
- * that each dimension of next is. */
-static bool mayFollow(const Chain *chain, const SambaStage *next, SambaDimMap *out_dims) {
-  const SambaStageGraph *graph = chain->graph;
-  uint32_t made[SAMBA_MAX_RANK], read[SAMBA_MAX_RANK];
-
-  if (!isElementwise(next) || sambaStageScatters(next))
-    return false;
-  sambaClearIndices(out_dims->of, SAMBA_MAX_STAGE_DIMS);
-
-  for (uint32_t i = 0; i < next->operand_count; ++i) {
-    uint32_t tensor = next->operands[i].tensor;
-    uint32_t member = chain->member_of[tensor];
-    const SambaStageTensor *between = &graph->tensors[tensor];
-    if (member == SAMBA_NO_INDEX)
-      continue;
-    const SambaStage *stage = &graph->stages[chain->stages[member]];
-    if (between->role != SAMBA_TENSOR_INTERMEDIATE || chain->readers[tensor].writers != 1 ||
-        sambaStageScatters(stage) || !isIdentity(between, stage, &stage->output, made) ||
-        !isIdentity(between, next, &next->operands[i], read))
-      return false;
-    for (uint32_t axis = 0; axis < between->rank; ++axis) {
-      if (read[axis] == SAMBA_NO_INDEX)
-        continue;
-      uint32_t dim = chain->dims[member].of[made[axis]];
-      if (out_dims->of[read[axis]] != SAMBA_NO_INDEX && out_dims->of[read[axis]] != dim)
-        return false; /* x + transpose(x) */
-      out_dims->of[read[axis]] = dim;
-    }
-  }
-
-  return true;
-}
-
 static bool sameMap(const SambaStageOperand *a, const SambaStageOperand *b) {
   return a->tensor == b->tensor && a->guarded == b->guarded && a->fill == b->fill &&
          a->index_operand == b->index_operand && a->index_axis == b->index_axis &&
@@ -135,7 +18,7 @@ static bool sameMap(const SambaStageOperand *a, const SambaStageOperand *b) {
 }
 
 /* Adds the operands of a stage of the chain to the group, but those that the chain makes. */
-static SambaStatus append(SambaGroup *group, const Chain *chain, uint32_t member,
+static SambaStatus append(SambaGroup *group, const SambaChain *chain, uint32_t member,
                           OperandMap *out_operands) {
   const SambaStageGraph *graph = chain->graph;
   const bool behind = member && group->parallel_count < group->dim_count;
@@ -190,18 +73,20 @@ static bool isNarrowInteger(SambaDType dtype) {
   return dtype == SAMBA_DTYPE_I8 || dtype == SAMBA_DTYPE_UI8 || dtype == SAMBA_DTYPE_I16;
 }
 
-/* The PCU of the array works on the MAC's result only: every operation behind it, constants apart,
- * needs it. */
-static bool worksOnResult(const SambaGroup *group, const SambaLaneOp *mac) {
-  bool *reached = sambaAllocateZeroed(group->operand_count + group->op_count, sizeof *reached),
-       all = true;
+/* What does not need the MAC's result is left to the tail, which takes operands of later stages
+ * only: what the anchor's stage reads comes to the array. */
+static bool leavesRestToTail(const SambaGroup *group, const SambaLaneOp *mac) {
+  bool *reached = sambaAllocateZeroed(group->operand_count + group->op_count, sizeof *reached);
+  bool all = true;
   for (uint32_t i = 0; i < group->op_count && all; ++i) {
     const SambaLaneOp *op = &group->ops[i];
-    bool *own = &reached[group->operand_count + i];
+    bool *own = &reached[group->operand_count + i], early = false;
     *own = op == mac;
-    for (int j = 0; j < sambaLaneOpOperands(op->opcode); ++j)
+    for (int j = 0; j < sambaLaneOpOperands(op->opcode); ++j) {
       *own |= reached[op->operands[j]];
-    all = *own || sambaLaneOpClass(op->opcode) == 'V';
+      early |= op->operands[j] < group->operand_count && !group->operands[op->operands[j]].late;
+    }
+    all = *own || !early;
   }
   free(reached);
   return all;
@@ -217,7 +102,7 @@ static void classifyContraction(const SambaStageGraph *graph, const SambaMachine
   if (!mac || mac->type != SAMBA_DTYPE_F32 || group->lane_reduce ||
       mac->operands[0] == mac->operands[1])
     return;
-  if (!worksOnResult(group, mac))
+  if (!leavesRestToTail(group, mac))
     return;
   int64_t rows = 1, columns = 1;
   bool wide = false;
@@ -335,7 +220,7 @@ static void findDependences(SambaGroup *group) {
 
 /* The programs of the stages, one after the other over the group's operands; the result of each is
  * an operand of later ones. */
-static void joinPrograms(const Chain *chain, SambaArena *arena, const OperandMap *operand_of,
+static void joinPrograms(const SambaChain *chain, SambaArena *arena, const OperandMap *operand_of,
                          uint32_t op_capacity, SambaGroup *group) {
   const SambaStageGraph *graph = chain->graph;
   group->ops = SAMBA_ARENA_ARRAY(arena, SambaLaneOp, op_capacity);
@@ -448,7 +333,7 @@ static void orderOutput(const SambaStageGraph *graph, SambaGroup *group) {
 }
 
 /* Fuses the stages of the chain into one group. */
-static SambaStatus fuse(const Chain *chain, const SambaMachine *machine, SambaArena *arena,
+static SambaStatus fuse(const SambaChain *chain, const SambaMachine *machine, SambaArena *arena,
                         SambaGroup *group) {
   const SambaStageGraph *graph = chain->graph;
   uint32_t count = chain->length;
@@ -487,107 +372,6 @@ static SambaStatus fuse(const Chain *chain, const SambaMachine *machine, SambaAr
   return NULL;
 }
 
-/* The first stage behind the chain that reads a result of it; SAMBA_NO_INDEX: none. */
-static uint32_t nextReader(const Chain *chain) {
-  const SambaStageGraph *graph = chain->graph;
-  for (uint32_t s = chain->stages[chain->length - 1] + 1; s < graph->stage_count; ++s)
-    for (uint32_t i = 0; i < graph->stages[s].operand_count; ++i)
-      if (chain->member_of[graph->stages[s].operands[i].tensor] != SAMBA_NO_INDEX)
-        return s;
-  return SAMBA_NO_INDEX;
-}
-
-/* The stages that a mapping puts into one group, or those without a mapping: these have group 0.
- * Of a stage without dimensions only the group tells whether it has one. */
-static bool belongTogether(const SambaStageGraph *graph, uint32_t a, uint32_t b) {
-  const SambaMapping *first = &graph->mappings[a], *second = &graph->mappings[b];
-  bool scalar = !graph->stages[a].dim_count || !graph->stages[b].dim_count;
-  if (!scalar && !first->dim_count != !second->dim_count)
-    return false;
-  return first->group == second->group;
-}
-
-static void addToChain(Chain *chain, uint32_t stage) {
-  const SambaStage *added = &chain->graph->stages[stage];
-  for (uint32_t i = 0; i < added->operand_count; ++i) {
-    uint32_t tensor = added->operands[i].tensor;
-    bool again = false;
-    for (uint32_t j = 0; j < i; ++j)
-      again |= added->operands[j].tensor == tensor;
-    if (!again && chain->member_of[tensor] != SAMBA_NO_INDEX)
-      ++chain->inside[chain->member_of[tensor]];
-  }
-  chain->inside[chain->length] = 0;
-  chain->member_of[added->output.tensor] = chain->length;
-  chain->stages[chain->length++] = stage;
-}
-
-/* Takes stages from the chain's end. */
-static void cutChain(Chain *chain, uint32_t length) {
-  while (chain->length > length)
-    chain->member_of[chain->graph->stages[chain->stages[--chain->length]].output.tensor] =
-        SAMBA_NO_INDEX;
-}
-
-/* Whether nothing but the last result is read outside of the chain. */
-static bool isClosed(const Chain *chain) {
-  bool closed = true;
-  for (uint32_t i = 0; i + 1 < chain->length; ++i) {
-    uint32_t tensor = chain->graph->stages[chain->stages[i]].output.tensor;
-    closed &= chain->graph->tensors[tensor].role == SAMBA_TENSOR_INTERMEDIATE &&
-              chain->readers[tensor].readers == chain->inside[i];
-  }
-  return closed;
-}
-
-/* Whether one PCU takes all that the chain computes behind its anchor. */
-static bool fitsOnePcu(const Chain *chain, const SambaMachine *machine) {
-  uint32_t operations = 0;
-  bool fits = true;
-  for (uint32_t i = 1; i < chain->length; ++i) {
-    const SambaStage *stage = &chain->graph->stages[chain->stages[i]];
-    for (uint32_t op = 0; op < stage->op_count; ++op) {
-      char kind = sambaLaneOpClass(stage->ops[op].opcode);
-      fits &= kind != 'T';
-      operations += kind == 'S';
-    }
-  }
-  return fits && operations <= machine->simd_stages;
-}
-
-/* Collects the stages that begin at `first`. What an elementwise stage makes may have several
- * readers that all come in: values that several stages need branch in the lanes. What follows other
- * anchors takes PCUs for each of their copies: there values branch only where one PCU is enough. */
-static void followChain(Chain *chain, const SambaMachine *machine, const bool *taken,
-                        uint32_t first) {
-  const SambaStageGraph *graph = chain->graph;
-  const SambaStage *anchor = &graph->stages[first];
-  bool branches = isElementwise(anchor) && !sambaStageScatters(anchor);
-  uint32_t closed = 1;
-  for (uint32_t d = 0; d < anchor->dim_count; ++d)
-    branches &= !anchor->reduced[d];
-  for (uint32_t d = 0; d < SAMBA_MAX_STAGE_DIMS; ++d)
-    chain->dims[0].of[d] = d;
-  chain->length = 0;
-  addToChain(chain, first);
-
-  for (;;) {
-    uint32_t next = nextReader(chain);
-    if (next == SAMBA_NO_INDEX || taken[next] || !belongTogether(graph, first, next) ||
-        !mayFollow(chain, &graph->stages[next], &chain->dims[chain->length]))
-      break;
-    bool in_line = closed == chain->length;
-    addToChain(chain, next);
-    bool ends = isClosed(chain);
-    if (!branches && !(in_line && ends) && !fitsOnePcu(chain, machine))
-      break;
-    if (ends)
-      closed = chain->length;
-  }
-
-  cutChain(chain, closed);
-}
-
 /* Producers first. */
 static void orderGroups(SambaGroups *groups) {
   /* What a group reads was written by the last stage of another before this group's last: in this
@@ -620,29 +404,21 @@ static SambaStatus checkMapped(const SambaStageGraph *graph, const SambaGroups *
 SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *machine,
                              SambaArena *arena, SambaGroups *out_groups) {
   uint32_t count = graph->stage_count;
-  Readers *readers = SAMBA_ARENA_ARRAY(arena, Readers, graph->tensor_count);
-  countReaders(graph, readers);
   out_groups->count = 0;
   out_groups->groups = SAMBA_ARENA_ARRAY(arena, SambaGroup *, count);
   out_groups->group_of_stage = SAMBA_ARENA_ARRAY(arena, uint32_t, count);
   bool *taken = SAMBA_ARENA_ARRAY(arena, bool, count);
-  Chain chain = {.graph = graph,
-                 .readers = readers,
-                 .stages = SAMBA_ARENA_ARRAY(arena, uint32_t, count),
-                 .dims = SAMBA_ARENA_ARRAY(arena, SambaDimMap, count),
-                 .member_of = SAMBA_ARENA_ARRAY(arena, uint32_t, graph->tensor_count),
-                 .inside = SAMBA_ARENA_ARRAY(arena, uint32_t, count)};
-  sambaClearIndices(chain.member_of, graph->tensor_count);
+  SambaChain chain = sambaChainCreate(graph, taken, arena);
 
   for (uint32_t s = 0; s < count; ++s) {
     if (taken[s])
       continue;
-    followChain(&chain, machine, taken, s);
+    sambaChainCollect(&chain, machine, s);
     SambaGroup *group = SAMBA_ARENA_NEW(arena, SambaGroup);
     SAMBA_RETURN_IF_ERROR(fuse(&chain, machine, arena, group));
     for (uint32_t i = 0; i < chain.length; ++i)
       taken[chain.stages[i]] = true;
-    cutChain(&chain, 0);
+    sambaChainClear(&chain);
     out_groups->groups[out_groups->count++] = group;
   }
 

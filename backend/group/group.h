@@ -3,7 +3,8 @@
  *
  * A group is an anchor stage and a chain of elementwise stages after it, each reading its
  * predecessor's output point by point as that tensor's only reader. Behind an elementwise anchor a
- * result may have several readers, all of them in the chain: only the last result leaves it. Here
+ * result may have several readers, all of them in the chain, and elementwise stages beside the
+ * chain that only it reads come in too: only the last result leaves it. Here
  * the chain is one loop nest over the anchor's dimensions with one lane program (the programs
  * concatenated; a later step cuts it to what a PCU holds). Planner, codegen and cost model work on
  * groups. */
@@ -11,10 +12,9 @@
 #define SAMBA_BACKEND_GROUP_GROUP_H
 
 #include "backend/estimate/unit_cycles.h"
+#include "backend/group/chain.h"
 #include "backend/machine/machine.h"
 #include "backend/stage/stage.h"
-
-enum { SAMBA_MAX_GROUP_OPERANDS = 32 };
 
 typedef struct SambaGroupOperand {
   SambaStageOperand map;   /* over the group's dimensions; index_operand is a group operand */
@@ -24,12 +24,6 @@ typedef struct SambaGroupOperand {
   bool late;               /* only what works on the sums of the anchor reads it */
   bool indexes;            /* another operand takes its index from it */
 } SambaGroupOperand;
-
-typedef struct SambaDimMap { /* for each dimension of a stage the group dimension it is;
-                              * SAMBA_NO_INDEX: extent 1, always 0
-                              */
-  uint32_t of[SAMBA_MAX_STAGE_DIMS];
-} SambaDimMap;
 
 typedef struct SambaGroup {
   uint32_t anchor; /* stage indices: first and last of the chain */

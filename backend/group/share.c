@@ -87,6 +87,14 @@ uint32_t sambaRingReaders(const SambaMachine *machine, const SambaPipeline *pipe
   return readers < ports ? readers : ports;
 }
 
+/* PMUs that a tensor may take to have one for each port, as a share of all. */
+enum { shareOfPorts = 16 };
+
+uint32_t sambaPortsOfPmu(const SambaMachine *machine, uint32_t ports, uint32_t replicas) {
+  uint32_t most = (uint32_t)(machine->grid_columns * machine->grid_rows / 2) / shareOfPorts;
+  return ports * replicas <= most ? 1 : (uint32_t)machine->unit_vector_outputs;
+}
+
 uint32_t sambaSliceReplicas(const SambaPipeline *pipeline, const SambaSlices *slices) {
   uint32_t replicas = 1;
   for (uint32_t i = 0; i < slices->count; ++i)
@@ -95,8 +103,9 @@ uint32_t sambaSliceReplicas(const SambaPipeline *pipeline, const SambaSlices *sl
 }
 
 typedef struct Use {
-  uint32_t group; /* that read it last; SAMBA_NO_INDEX: none yet */
-  bool several, refused;
+  uint32_t group;   /* that read it last; SAMBA_NO_INDEX: none yet */
+  uint32_t readers; /* how many groups */
+  bool refused;
   SambaSlices slices;
 } Use;
 
@@ -109,7 +118,7 @@ static void useTensor(const SambaStageGraph *graph, const SambaGroup *group, uin
     use->slices = again ? sambaSlicesMeet(&use->slices, &own) : own;
     use->refused |= use->slices.count == 0;
   }
-  use->several |= again && use->group != g;
+  use->readers += use->group != g;
   use->group = g;
 }
 
@@ -129,7 +138,9 @@ void sambaFindShared(const SambaStageGraph *graph, const SambaGroups *groups,
   for (uint32_t t = 0; t < graph->tensor_count; ++t) {
     const SambaStageTensor *tensor = &graph->tensors[t];
     out_sharing[t] = (SambaSharing){0};
-    if (tensor->role != SAMBA_TENSOR_ARGUMENT || !uses[t].several || uses[t].refused)
+    bool many = uses[t].readers > (uint32_t)machine->unit_vector_outputs;
+    if (tensor->role != SAMBA_TENSOR_ARGUMENT || uses[t].readers < 2 || uses[t].refused ||
+        (many && !pipeline->count))
       continue;
     int64_t bytes = sambaSliceBytes(tensor, &uses[t].slices, pipeline->tile);
     if (bytes <= machine->pmu_bytes / (pipeline->count ? 2 : 4))

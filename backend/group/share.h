@@ -57,12 +57,17 @@ uint32_t sambaSliceRing(const SambaMachine *machine, const SambaRingNeeds *needs
  * slices stream. */
 uint32_t sambaRingReaders(const SambaMachine *machine, const SambaPipeline *pipeline,
                           int64_t slice_bytes, uint32_t readers);
+/* How many read ports of a tensor's buffers each PMU has, of `ports` in each replica. All ports of
+ * a PMU share its read side, so each has a PMU of its own where these are few. */
+uint32_t sambaPortsOfPmu(const SambaMachine *machine, uint32_t ports, uint32_t replicas);
 /* The replicas with slices of their own: those along the loops that cut the tensor. */
 uint32_t sambaSliceReplicas(const SambaPipeline *pipeline, const SambaSlices *slices);
 
 /* Fills out_sharing for each tensor. Shared is an argument that two groups or more read as data,
  * never by index, that is cut by the first loop of the pipeline at least, and whose two slices (or,
- * without a pipeline, a quarter of a PMU: all of it) fit. */
+ * without a pipeline, a quarter of a PMU: all of it) fit. Without a pipeline the groups run one
+ * after the other: there more readers than a PMU has ports have each their own, in PMUs that send
+ * all tiles of a group at once. */
 void sambaFindShared(const SambaStageGraph *graph, const SambaGroups *groups,
                      const SambaMachine *machine, const SambaPipeline *pipeline,
                      SambaSharing *out_sharing);

@@ -12,6 +12,27 @@ uint32_t sambaTileNestChainLevel(const SambaTileNest *nest, uint32_t level) {
   return level <= sambaTileNestPassesAt(nest) ? level : level + nest->group->dim_count;
 }
 
+/* Whether a tail takes tokens of several copies of the operand in turn. */
+static bool takesInTurn(const SambaTileNest *nest, uint32_t operand) {
+  const SambaGroup *group = nest->group;
+  return nest->tail > 1 && group->operands[operand].late &&
+         group->operands[operand].map.index_operand == SAMBA_NO_INDEX &&
+         sambaGroupDepends(group, operand, nest->tail_dim);
+}
+
+bool sambaTileNestMakesRuns(const SambaTileNest *nest, uint32_t operand, uint32_t dim,
+                            uint32_t position) {
+  const SambaGroup *group = nest->group;
+  uint32_t spread;
+  if (!group->operands[operand].value || !sambaGroupDepends(group, operand, dim) ||
+      sambaTileNestSlotLevel(nest, operand) > position)
+    return false;
+  /* All copies of a tail have one slot: side by side they fill it. */
+  if (takesInTurn(nest, operand) && dim == nest->tail_dim && nest->tail == nest->unroll[dim])
+    return false;
+  return sambaTileNestSpread(nest, operand, &spread) == 1 || spread != position;
+}
+
 void sambaTileNestSettle(SambaTileNest *nest) {
   const SambaGroup *group = nest->group;
   for (uint32_t at = 0; at < group->dim_count; ++at) {
@@ -19,12 +40,8 @@ void sambaTileNestSettle(SambaTileNest *nest) {
     uint32_t position = at < sambaTileNestPassesAt(nest) ? at : at + group->dim_count;
     bool runs = sambaTileNestIsPipelined(nest, dim); /* replicas take runs of slices */
     for (uint32_t i = 0; i < group->operand_count && nest->unroll[dim] > 1 && nest->trips[dim] > 1;
-         ++i) {
-      uint32_t spread;
-      bool spans = group->operands[i].value && sambaTileNestSlotLevel(nest, i) <= position &&
-                   sambaGroupDepends(group, i, dim);
-      runs |= spans && (sambaTileNestSpread(nest, i, &spread) == 1 || spread != position);
-    }
+         ++i)
+      runs |= sambaTileNestMakesRuns(nest, i, dim, position);
     nest->loop_step[dim] = nest->tile[dim] * (runs ? 1 : nest->unroll[dim]);
     nest->copy_step[dim] = nest->tile[dim] * (runs ? nest->trips[dim] : 1);
   }
@@ -42,7 +59,8 @@ typedef struct BoxLoops {
   uint32_t from;    /* the loops at positions before are left out */
   uint32_t without; /* and the one at this position; SAMBA_NO_INDEX: none */
   uint32_t joined;  /* dimensions whose copies belong to the box, as bits */
-  uint32_t paired;  /* the dimension of which two copies do; SAMBA_NO_INDEX: none */
+  uint32_t paired;  /* the dimension of which neighbours do; SAMBA_NO_INDEX: none */
+  uint32_t neighbours;
 } BoxLoops;
 
 /* What counters sweep along an axis: from `low` on `reach` elements in multiples of `step`. */
@@ -51,8 +69,12 @@ typedef struct BoxSpan {
 } BoxSpan;
 
 static void addSteps(BoxSpan *span, int64_t step, int64_t trips) {
-  span->step = (int64_t)sambaGreatestDivisor((uint64_t)span->step, (uint64_t)llabs(step));
-  span->reach += (step < 0 ? -step : step) * (trips - 1);
+  int64_t wide = step < 0 ? -step : step;
+  if (!span->step)
+    span->step = wide;
+  else if (span->step != 1) /* divisions are most of what a box costs */
+    span->step = (int64_t)sambaGreatestDivisor((uint64_t)span->step, (uint64_t)wide);
+  span->reach += wide * (trips - 1);
   span->low += step < 0 ? step * (trips - 1) : 0;
 }
 
@@ -80,7 +102,7 @@ static void gatherCounters(const SambaTileNest *nest, uint32_t operand, const Bo
     if (loops->joined >> dim & 1)
       addCounter(box, dim, nest->unroll[dim], nest->copy_step[dim]);
     if (loops->paired == dim)
-      addCounter(box, dim, 2, nest->copy_step[dim]);
+      addCounter(box, dim, loops->neighbours, nest->copy_step[dim]);
   }
 
   for (uint32_t i = nest->stepping_count; i-- > 0 && nest->stepping[i] >= loops->from;) {
@@ -109,14 +131,14 @@ static void boxOf(const SambaTileNest *nest, uint32_t operand, const BoxLoops *l
     }
     out_box->low[axis] = span.low;
     out_box->step[axis] = span.step ? span.step : 1;
-    out_box->size[axis] = span.reach / out_box->step[axis] + 1;
+    out_box->size[axis] = (span.step > 1 ? span.reach / span.step : span.reach) + 1;
     out_box->elements *= out_box->size[axis];
   }
 }
 
 void sambaTileNestBox(const SambaTileNest *nest, uint32_t operand, uint32_t from,
                       SambaTileBox *out_box) {
-  boxOf(nest, operand, &(BoxLoops){from, SAMBA_NO_INDEX, 0, SAMBA_NO_INDEX}, out_box);
+  boxOf(nest, operand, &(BoxLoops){from, SAMBA_NO_INDEX, 0, SAMBA_NO_INDEX, 1}, out_box);
 }
 
 static bool isPassLoop(const SambaTileNest *nest, uint32_t position) {
@@ -124,17 +146,18 @@ static bool isPassLoop(const SambaTileNest *nest, uint32_t position) {
   return position >= first && position < first + nest->group->dim_count;
 }
 
-uint32_t sambaTileNestSpread(const SambaTileNest *nest, uint32_t operand, uint32_t *out_position) {
+/* sambaTileNestSpread of an operand whose slot level is known. */
+static uint32_t spreadFrom(const SambaTileNest *nest, uint32_t operand, uint32_t slot_level,
+                           uint32_t *out_position) {
   const SambaGroup *group = nest->group;
   /* A tail takes the tokens of several copies in turn, not those of their iterations. */
   if (nest->tail > 1 && group->operands[operand].late &&
       sambaGroupDepends(group, operand, nest->tail_dim))
     return 1;
-  if (nest->depth[operand] < 2 || group->copy ||
-      sambaTileNestTrips(nest, sambaTileNestSlotLevel(nest, operand)) > 1)
+  if (nest->depth[operand] < 2 || group->copy || sambaTileNestTrips(nest, slot_level) > 1)
     return 1;
-  for (uint32_t position = sambaTileNestSlotLevel(nest, operand);
-       position < sambaTileNestTokenLevel(nest, operand); ++position) {
+  uint32_t token_level = sambaTileNestTokenLevel(nest, operand);
+  for (uint32_t position = slot_level; position < token_level; ++position) {
     SambaTileLoop loop = sambaTileNestLoop(nest, position);
     if (loop.trips == 1 || isPassLoop(nest, position) ||
         !sambaGroupDepends(group, operand, loop.dim))
@@ -144,14 +167,19 @@ uint32_t sambaTileNestSpread(const SambaTileNest *nest, uint32_t operand, uint32
       return 1;
     /* Short rows are staged across copies instead. */
     SambaTileBox box;
-    boxOf(nest, operand,
-          &(BoxLoops){sambaTileNestSlotLevel(nest, operand), position, 0, SAMBA_NO_INDEX}, &box);
+    boxOf(nest, operand, &(BoxLoops){slot_level, position, 0, SAMBA_NO_INDEX, 1}, &box);
     int64_t row =
         box.rank ? box.size[box.rank - 1] * sambaDTypeBytes(sambaTileNestDType(nest, operand)) : 0;
     return row < 4 * nest->machine->dram_burst_bytes ? 1 : nest->depth[operand];
   }
 
   return 1;
+}
+
+uint32_t sambaTileNestSpread(const SambaTileNest *nest, uint32_t operand, uint32_t *out_position) {
+  if (nest->depth[operand] < 2) /* most of them, in no time */
+    return 1;
+  return spreadFrom(nest, operand, sambaTileNestSlotLevel(nest, operand), out_position);
 }
 
 /* Whether copies of the dimension may touch elements of each other's slots: an axis has steps of
@@ -199,24 +227,40 @@ static void pairCopies(const SambaTileNest *nest, uint32_t operand, int64_t most
   SambaTileBox alone, together;
   BoxLoops paired = *loops;
   paired.paired = last;
+  paired.neighbours = 2;
   boxOf(nest, operand, loops, &alone);
   boxOf(nest, operand, &paired, &together);
   if (together.elements <= most && 4 * together.elements <= 9 * alone.elements)
     *loops = paired;
 }
 
+/* Adds all copies of a tail to the slot: one buffer sends it their tokens in turn. */
+static void shareTailSlot(const SambaTileNest *nest, uint32_t operand, int64_t most,
+                          BoxLoops *loops) {
+  SambaTileBox together;
+  BoxLoops shared = *loops;
+  shared.paired = nest->tail_dim;
+  shared.neighbours = nest->tail;
+  boxOf(nest, operand, &shared, &together);
+  if (together.elements <= most)
+    *loops = shared;
+}
+
 /* The loops of an operand's slot; the copies that share it belong to it. */
 static BoxLoops slotLoops(const SambaTileNest *nest, uint32_t operand) {
-  BoxLoops loops = {sambaTileNestSlotLevel(nest, operand), SAMBA_NO_INDEX, 0, SAMBA_NO_INDEX};
-  if (sambaTileNestSpread(nest, operand, &loops.without) == 1)
+  BoxLoops loops = {sambaTileNestSlotLevel(nest, operand), SAMBA_NO_INDEX, 0, SAMBA_NO_INDEX, 1};
+  bool in_turn = takesInTurn(nest, operand);
+  if (spreadFrom(nest, operand, loops.from, &loops.without) == 1)
     loops.without = SAMBA_NO_INDEX;
-  if (!nest->joined[operand] || nest->group->copy)
+  if ((!nest->joined[operand] && !in_turn) || nest->group->copy)
     return loops;
 
   int64_t depth = sambaTileNestTrips(nest, loops.from) > 1 ? nest->depth[operand] : 1;
   int64_t most =
       nest->machine->pmu_bytes / sambaDTypeBytes(sambaTileNestDType(nest, operand)) / depth;
-  if (nest->joined[operand] == SAMBA_COPIES_JOINED)
+  if (in_turn)
+    shareTailSlot(nest, operand, most, &loops);
+  else if (nest->joined[operand] == SAMBA_COPIES_JOINED)
     joinCopies(nest, operand, most, &loops);
   else
     pairCopies(nest, operand, most, &loops);
@@ -224,18 +268,35 @@ static BoxLoops slotLoops(const SambaTileNest *nest, uint32_t operand) {
 }
 
 SambaTileSharing sambaTileNestSharing(const SambaTileNest *nest, uint32_t operand) {
-  if (!nest->joined[operand] || sambaTileNestIsDirect(nest, operand))
-    return (SambaTileSharing){0, SAMBA_NO_INDEX};
+  bool in_turn = takesInTurn(nest, operand);
+  if ((!nest->joined[operand] && !in_turn) || sambaTileNestIsDirect(nest, operand))
+    return (SambaTileSharing){0, SAMBA_NO_INDEX, 1, 1};
   BoxLoops loops = slotLoops(nest, operand);
-  return (SambaTileSharing){loops.joined, loops.paired};
+  return (SambaTileSharing){loops.joined, loops.paired, loops.neighbours,
+                            in_turn ? 1 : loops.neighbours};
+}
+
+uint32_t sambaTileNestRing(const SambaTileNest *nest, uint32_t operand) {
+  uint32_t level = sambaTileNestSlotLevel(nest, operand);
+  if (nest->group->copy || level == 0 || nest->depth[operand] < 2 || nest->joined[operand] ||
+      takesInTurn(nest, operand))
+    return 1;
+  SambaTileBox box;
+  sambaTileNestSlotBox(nest, operand, &box);
+  int64_t bytes = box.elements * sambaDTypeBytes(sambaTileNestDType(nest, operand));
+  int64_t held = bytes ? nest->machine->pmu_bytes / bytes : nest->depth[operand];
+  if (held == 0 || held >= nest->depth[operand])
+    return 1;
+  int64_t ring = sambaCeilDiv(nest->depth[operand], held);
+  return sambaTileNestLoop(nest, level - 1).trips % ring == 0 ? (uint32_t)ring : 1;
 }
 
 void sambaTileNestOfBuffers(const SambaTileNest *nest, uint32_t operand, SambaTileNest *out_nest) {
-  uint32_t paired = sambaTileNestSharing(nest, operand).paired;
+  SambaTileSharing sharing = sambaTileNestSharing(nest, operand);
   *out_nest = *nest;
-  if (paired != SAMBA_NO_INDEX) {
-    out_nest->unroll[paired] /= 2;
-    out_nest->copy_step[paired] *= 2;
+  if (sharing.paired != SAMBA_NO_INDEX) {
+    out_nest->unroll[sharing.paired] /= sharing.neighbours;
+    out_nest->copy_step[sharing.paired] *= sharing.neighbours;
   }
 }
 
@@ -367,6 +428,36 @@ uint32_t sambaTileNestSources(const SambaTileNest *nest, uint32_t operand) {
   return sources;
 }
 
+double sambaTileNestBankTurns(const SambaTileNest *nest, uint32_t operand) {
+  const SambaGroup *group = nest->group;
+  const SambaStageOperand *map = &group->operands[operand].map;
+  const SambaStageTensor *tensor = &nest->graph->tensors[map->tensor];
+  if (!group->systolic || (operand != group->mac[0] && operand != group->mac[1]))
+    return 1;
+
+  /* Rows or columns of the array, and whether they or the steps of k follow each other in memory.
+   */
+  int64_t rows = sambaDTypeBytes(tensor->dtype);
+  bool side = false, dense = false, seen = false;
+  for (uint32_t i = group->dim_count; i-- > 0;) {
+    uint32_t dim = nest->inner[i];
+    if (!sambaGroupDepends(group, operand, dim) || nest->pass[dim] == 1)
+      continue;
+    bool next = tensor->rank && map->axes[tensor->rank - 1].coefficients[dim] == 1;
+    if (group->reduced[dim]) {
+      dense |= !seen && next;
+      seen = true;
+    } else if (!seen) {
+      dense |= !side && next;
+      if (!side && next)
+        return 1;
+      side = true;
+      rows *= nest->pass[dim];
+    }
+  }
+  return dense && nest->machine->vector_bytes % rows == 0 ? 1 : 2;
+}
+
 /* Dimensions whose copies get different tokens of an operand, as bits. */
 static uint32_t dimsApart(const SambaTileNest *nest, uint32_t operand) {
   uint32_t dims = 0;
@@ -422,15 +513,26 @@ uint32_t sambaTileNestReadPorts(const SambaTileNest *nest, uint32_t operand) {
 
 /* A multicast goes on when all who take it have room, so copies that share one wait for the
  * farthest of them; two operands of the array do so along the rows and the columns of a field of
- * copies, and FIFOs even out what they differ in only over some distance. */
-enum { mostTakers = 8 };
+ * copies, and FIFOs even out what they differ in only over some distance. Twins inside a section
+ * take read ports and PMUs from its other buffers: blocks of ResNet-50 lose more by them than 32
+ * takers cost. */
+enum { mostTakers = 8, mostTakersInside = 32 };
 
-uint32_t sambaTileNestTwins(const SambaTileNest *nest, uint32_t operand) {
+static uint32_t twinsOf(const SambaTileNest *nest, uint32_t operand, uint32_t most_takers) {
   const SambaGroup *group = nest->group;
   if (!group->systolic || nest->joined[operand] ||
       (operand != group->mac[0] && operand != group->mac[1]) || !isLarge(nest, operand))
     return 1;
-  return (uint32_t)sambaCeilDiv(nest->copies / sambaTileNestSources(nest, operand), mostTakers);
+  uint32_t takers = nest->copies / sambaTileNestSources(nest, operand);
+  return takers > most_takers ? (uint32_t)sambaCeilDiv(takers, mostTakers) : 1;
+}
+
+uint32_t sambaTileNestTwins(const SambaTileNest *nest, uint32_t operand) {
+  return twinsOf(nest, operand, mostTakers);
+}
+
+uint32_t sambaTileNestTwinsInside(const SambaTileNest *nest, uint32_t operand) {
+  return twinsOf(nest, operand, mostTakersInside);
 }
 
 uint32_t sambaTileNestLoadedSources(const SambaTileNest *nest, uint32_t operand) {
@@ -439,7 +541,7 @@ uint32_t sambaTileNestLoadedSources(const SambaTileNest *nest, uint32_t operand)
   for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
     if (sharing.joined >> dim & 1)
       sources /= nest->unroll[dim];
-  return sharing.paired == SAMBA_NO_INDEX ? sources : sources / 2;
+  return sources / sharing.neighbours;
 }
 
 bool sambaTileNestCarriesSums(const SambaTileNest *nest) {

@@ -144,12 +144,20 @@ uint32_t sambaTileNestSlotLevel(const SambaTileNest *nest, uint32_t operand);
 /* Buffers over which the slot of each source is spread: one per iteration of the loop at
  * out_position (1: not spread). */
 uint32_t sambaTileNestSpread(const SambaTileNest *nest, uint32_t operand, uint32_t *out_position);
+/* PMUs that take the slots of each source in turn, where one does not hold as many as it should. */
+uint32_t sambaTileNestRing(const SambaTileNest *nest, uint32_t operand);
+/* Whether copies along a dimension take runs of tiles for the operand's sake: its slot spans the
+ * loop of the dimension, at `position`. */
+bool sambaTileNestMakesRuns(const SambaTileNest *nest, uint32_t operand, uint32_t dim,
+                            uint32_t position);
 /* Which copies of an operand share: dimensions whose copies are loaded together (their slots
  * overlap, so one load brings a slot that holds what all of them read, and each has it in a buffer
- * of its own), and the dimension of which two copies share a buffer. */
+ * of its own), and the dimension of which neighbouring copies share a buffer: two with a read port
+ * for each, or those of a tail, which takes their tokens in turn from one port. */
 typedef struct SambaTileSharing {
-  uint32_t joined; /* as bits */
-  uint32_t paired; /* SAMBA_NO_INDEX: none */
+  uint32_t joined;            /* as bits */
+  uint32_t paired;            /* SAMBA_NO_INDEX: none */
+  uint32_t neighbours, ports; /* copies of a buffer, and its read ports */
 } SambaTileSharing;
 SambaTileSharing sambaTileNestSharing(const SambaTileNest *nest, uint32_t operand);
 /* The nest whose copies are the operand's buffers, and that whose copies are loaded apart. */
@@ -171,6 +179,8 @@ uint32_t sambaTileNestSources(const SambaTileNest *nest, uint32_t operand);
 uint32_t sambaTileNestLoadedSources(const SambaTileNest *nest, uint32_t operand);
 /* Buffers with the same content behind each source in memory, each for a part of the copies. */
 uint32_t sambaTileNestTwins(const SambaTileNest *nest, uint32_t operand);
+/* The same of an operand that comes from buffers of the section. */
+uint32_t sambaTileNestTwinsInside(const SambaTileNest *nest, uint32_t operand);
 /* Read ports in each replica of the buffer that an operand comes from when that is one of the
  * section: one that deals tokens to the sources in turn, or one for each source. */
 uint32_t sambaTileNestReadPorts(const SambaTileNest *nest, uint32_t operand);
@@ -185,6 +195,9 @@ static inline uint32_t sambaTileNestPcus(const SambaTileNest *nest) {
     return nest->copies * group->pcus;
   return nest->copies + sambaTileNestWriters(nest) * (group->pcus - 1);
 }
+/* Cycles in which a PMU reads a vector of an array's operand: two where its elements lie in more
+ * words than there are banks. */
+double sambaTileNestBankTurns(const SambaTileNest *nest, uint32_t operand);
 /* Product of the trips of the loops at positions [0, level). */
 int64_t sambaTileNestTrips(const SambaTileNest *nest, uint32_t level);
 /* Passes of a tile. */

@@ -136,6 +136,18 @@ uint64_t sambaPefSymbolElements(const SambaPefSymbol *symbol) {
   return elements;
 }
 
+void sambaPefSymbolBlocks(const SambaPefSymbol *symbol, uint64_t *out_bytes, uint64_t *out_step) {
+  bool blocks = symbol->layout == SAMBA_PEF_LAYOUT_BLOCKS;
+  *out_bytes = blocks ? symbol->block_bytes : symbol->bytes;
+  *out_step = blocks ? symbol->block_step : symbol->bytes;
+}
+
+uint64_t sambaPefSymbolSpan(const SambaPefSymbol *symbol) {
+  uint64_t bytes, step;
+  sambaPefSymbolBlocks(symbol, &bytes, &step);
+  return symbol->bytes ? (symbol->bytes / bytes - 1) * step + bytes : 0;
+}
+
 uint32_t sambaPefFindSymbol(const SambaPef *pef, SambaStringRef name) {
   for (uint32_t i = 0; i < pef->symbols_count; ++i)
     if (sambaStringRefEqual(pef->symbols[i].name, name))

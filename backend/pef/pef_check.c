@@ -203,6 +203,32 @@ static SambaStatus checkShape(const SambaPefSymbol *symbol) {
   return NULL;
 }
 
+/* Where the elements of a symbol lie in its memory. */
+static SambaStatus checkLayout(const SambaPefSymbol *symbol) {
+  uint64_t blocks, span;
+  if (symbol->layout == SAMBA_PEF_LAYOUT_ROW_MAJOR) {
+    if (symbol->block_bytes || symbol->block_step)
+      return INVALID("it is row_major, but block_bytes is %llu and block_step %llu; expected 0",
+                     (unsigned long long)symbol->block_bytes,
+                     (unsigned long long)symbol->block_step);
+    return NULL;
+  }
+  if (!symbol->block_bytes || symbol->bytes % symbol->block_bytes ||
+      symbol->block_bytes % sambaDTypeBytes(symbol->device_dtype) ||
+      symbol->block_step % sambaDTypeBytes(symbol->device_dtype) ||
+      symbol->block_step < symbol->block_bytes)
+    return INVALID("%llu bytes do not lie in blocks of %llu bytes, one every %llu",
+                   (unsigned long long)symbol->bytes, (unsigned long long)symbol->block_bytes,
+                   (unsigned long long)symbol->block_step);
+  blocks = symbol->bytes / symbol->block_bytes;
+  if (symbol->init != SAMBA_PEF_INIT_NONE)
+    return INVALID("it lies in blocks, and has init data; expected init none");
+  if (__builtin_mul_overflow(blocks, symbol->block_step, &span))
+    return INVALID("its %llu blocks, one every %llu bytes, lie beyond any memory",
+                   (unsigned long long)blocks, (unsigned long long)symbol->block_step);
+  return NULL;
+}
+
 static bool sameShape(const SambaPefSymbol *a, const SambaPefSymbol *b) {
   bool same = a->dims_count == b->dims_count;
   for (uint32_t d = 0; same && d < a->dims_count; ++d)
@@ -252,8 +278,9 @@ static SambaStatus checkSymbol(Checker *checker, const SambaPefSymbol *symbol) {
   if (!symbol->name.size)
     return INVALID("it has no name");
   SAMBA_RETURN_IF_ERROR(checkShape(symbol));
+  SAMBA_RETURN_IF_ERROR(checkLayout(symbol));
   if (symbol->address < region->address || symbol->address - region->address > region->bytes ||
-      symbol->bytes > region->bytes - (symbol->address - region->address))
+      sambaPefSymbolSpan(symbol) > region->bytes - (symbol->address - region->address))
     return INVALID("address 0x%llx and %llu bytes are not within its region %u [0x%llx, 0x%llx)",
                    (unsigned long long)symbol->address, (unsigned long long)symbol->bytes,
                    symbol->region, (unsigned long long)region->address,

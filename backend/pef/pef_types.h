@@ -40,7 +40,7 @@ enum { SAMBA_PEF_MAJOR = 2, SAMBA_PEF_MINOR = 0, SAMBA_PEF_DIGEST_BYTES = 32 };
   X(HAS_DATA, 4, "has_data")                                                                       \
   X(FAST_ACCESS, 8, "fast_access")                                                                 \
   X(IN_PLACE, 16, "in_place")
-#define SAMBA_PEF_LAYOUTS(X) X(LAYOUT_ROW_MAJOR, 0, "row_major")
+#define SAMBA_PEF_LAYOUTS(X) X(LAYOUT_ROW_MAJOR, 0, "row_major") X(LAYOUT_BLOCKS, 1, "blocks")
 #define SAMBA_PEF_INITS(X)                                                                         \
   X(INIT_NONE, 0, "none")                                                                          \
   X(INIT_BLOB, 1, "blob") X(INIT_FILE, 2, "file") X(INIT_FILL, 3, "fill") X(INIT_RNG, 4, "rng")

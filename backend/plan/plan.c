@@ -1,368 +1,15 @@
-/* The planner's driver: groups, the pipeline dimension and its tile, and the share of the chip each
- * group gets. A group alone searches freely. Several groups: for each pipeline class and slice
- * size, start every group at one copy and give copies to the slowest until nothing improves or the
- * chip is full; keep the slice size that ends soonest. */
+/* The planner's driver: groups, the pipeline dimension and its tile. A group alone searches freely.
+ * Several groups are planned together (plan_together.h) for each pipeline class and slice size; the
+ * slice size that ends soonest is kept. */
 #include "backend/plan/plan.h"
 
 #include "backend/codegen/codegen.h"
 #include "backend/estimate/estimate.h"
-#include "backend/estimate/unit_cycles.h"
-#include "backend/plan/plan_internal.h"
+#include "backend/plan/plan_together.h"
 #include "backend/split/split_programs.h"
 #include "support/number/integer.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-/* More copies of a group must make it at least this much faster, or it keeps the ones it has. */
-static const double worthCopies = 0.95;
-
-/* Cycles of program load that one more unit costs, counted at this share: repeated sections load
- * once. */
-static const double launchShare = 0.5;
-
-/* Of the DRAM and of the slowest group, the one that takes less time makes the other wait for this
- * share of it. */
-static const double besideShare = 0.25;
-
-typedef struct Planner {
-  SambaStageGraph *graph;
-  const SambaMachine *machine;
-  SambaArena scratch;
-  SambaGroups groups;
-  SambaGroupLimits *limits;
-  SambaGroupChoice *choices;
-  bool *fixed; /* mapped by hand */
-  uint32_t all_pcus, pcus, pmus, ags;
-  uint32_t units;    /* PCUs and PMUs together, at most */
-  uint32_t *level;   /* of each group: how many buffers lie before it on the longest way */
-  uint32_t *writer;  /* of each tensor: its last group, SAMBA_NO_INDEX: none */
-  bool *between;     /* tensors that groups of the section read and write */
-  uint32_t *readers; /* operands that read each tensor */
-  /* For the pipeline being planned: of each tensor, see share.h, and its slices when it is one in
-   * buffers. */
-  SambaSharing *shared;
-  SambaSlices *slices;
-  uint32_t *depth, *ring; /* slices that its buffers should hold, and PMUs that take them in turn */
-  bool *ringable;         /* of each tensor, for all pipelines: several PMUs may */
-} Planner;
-
-/* Between which groups several PMUs may take slices in turn: one PCU group writes, PCUs read as
- * data. */
-static void findRings(Planner *planner) {
-  const SambaStageGraph *graph = planner->graph;
-  for (uint32_t t = 0; t < graph->tensor_count; ++t)
-    planner->ringable[t] = graph->tensors[t].role == SAMBA_TENSOR_INTERMEDIATE;
-  for (uint32_t g = 0; g < planner->groups.count; ++g) {
-    const SambaGroup *group = planner->groups.groups[g];
-    if (group->copy || planner->writer[group->output.tensor] != g)
-      planner->ringable[group->output.tensor] = false;
-    for (uint32_t i = 0; i < group->operand_count; ++i)
-      if (group->copy || group->operands[i].indexes)
-        planner->ringable[group->operands[i].map.tensor] = false;
-  }
-}
-
-static void analyse(Planner *planner) {
-  const SambaStageGraph *graph = planner->graph;
-  uint32_t in_memory = 0;
-  double pcu_load = sambaMachinePcuLoadCycles(planner->machine);
-  double pmu_load = sambaMachinePmuLoadCycles(planner->machine);
-
-  for (uint32_t t = 0; t < graph->tensor_count; ++t)
-    planner->writer[t] = SAMBA_NO_INDEX;
-  for (uint32_t g = 0; g < planner->groups.count; ++g) {
-    const SambaGroup *group = planner->groups.groups[g];
-    for (uint32_t i = 0; i < group->operand_count; ++i) {
-      uint32_t tensor = group->operands[i].map.tensor;
-      ++planner->readers[tensor];
-      if (graph->tensors[tensor].role == SAMBA_TENSOR_ARGUMENT) {
-        ++in_memory;
-        continue;
-      }
-      planner->between[tensor] = true;
-      if (planner->writer[tensor] != SAMBA_NO_INDEX &&
-          planner->level[planner->writer[tensor]] + 1 > planner->level[g])
-        planner->level[g] = planner->level[planner->writer[tensor]] + 1;
-    }
-    uint32_t before = planner->writer[group->output.tensor];
-    if (before != SAMBA_NO_INDEX && planner->level[before] > planner->level[g])
-      planner->level[g] = planner->level[before];
-    planner->writer[group->output.tensor] = g;
-    in_memory += graph->tensors[group->output.tensor].role == SAMBA_TENSOR_RESULT;
-  }
-  findRings(planner);
-
-  for (uint32_t g = 0; g < planner->groups.count; ++g) {
-    uint32_t tensor = planner->groups.groups[g]->output.tensor;
-    const SambaGroup *group = planner->groups.groups[g];
-    uint32_t own = graph->tensors[tensor].role == SAMBA_TENSOR_RESULT;
-    for (uint32_t i = 0; i < group->operand_count; ++i)
-      own += graph->tensors[group->operands[i].map.tensor].role == SAMBA_TENSOR_ARGUMENT;
-    planner->limits[g] = (SambaGroupLimits){.replicas = 1,
-                                            .output_buffers = 1,
-                                            .pcu_launch = launchShare * pcu_load,
-                                            .pmu_launch = launchShare * pmu_load,
-                                            .ags = in_memory ? planner->ags * own / in_memory : 1};
-    planner->limits[g].ags = planner->limits[g].ags ? planner->limits[g].ags : 1;
-    planner->limits[g].buffered_output = planner->between[tensor];
-    planner->limits[g].writers = 0;
-    for (uint32_t other = 0; other < planner->groups.count; ++other)
-      planner->limits[g].writers += planner->groups.groups[other]->output.tensor == tensor;
-    planner->limits[g].stored_output = graph->tensors[tensor].role == SAMBA_TENSOR_RESULT;
-  }
-}
-
-static uint64_t sliceBytes(const Planner *planner, const SambaPipeline *pipeline, uint32_t tensor) {
-  return (uint64_t)sambaSliceBytes(&planner->graph->tensors[tensor], &planner->slices[tensor],
-                                   pipeline->tile);
-}
-
-/* Settles which arguments are shared, and how the pipeline slices the tensors in buffers. */
-static void sliceTensors(Planner *planner, const SambaPipeline *pipeline) {
-  const SambaStageGraph *graph = planner->graph;
-  bool *met = sambaAllocateZeroed(graph->tensor_count, sizeof *met);
-
-  sambaFindShared(graph, &planner->groups, planner->machine, pipeline, planner->shared);
-  for (uint32_t t = 0; t < graph->tensor_count; ++t)
-    planner->slices[t] = planner->shared[t].slices;
-  for (uint32_t g = 0; g < planner->groups.count && pipeline->count; ++g) {
-    const SambaGroup *group = planner->groups.groups[g];
-    for (uint32_t i = 0; i <= group->operand_count; ++i) {
-      const SambaStageOperand *map =
-          i < group->operand_count ? &group->operands[i].map : &group->output;
-      SambaSlices *slices = &planner->slices[map->tensor];
-      if (!planner->between[map->tensor])
-        continue;
-      SambaSlices own = sambaMapSlices(graph, group, map, &pipeline->groups[g]);
-      *slices = met[map->tensor] ? sambaSlicesMeet(slices, &own) : own;
-      met[map->tensor] = true;
-    }
-  }
-  free(met);
-}
-
-/* Slices of a tensor that each replica runs. */
-static int64_t slicesOf(const SambaPipeline *pipeline, uint32_t loops) {
-  int64_t slices = 1;
-  for (uint32_t i = 0; i < loops; ++i)
-    slices *=
-        sambaCeilDiv(sambaCeilDiv(pipeline->extent[i], pipeline->tile[i]), pipeline->copies[i]);
-  return slices;
-}
-
-/* Slices that a reader's buffer should hold: as many as lie between producer and consumer, and one
- * more. */
-static uint32_t wantedDepth(const Planner *planner, uint32_t reader, uint32_t tensor) {
-  if (!planner->between[tensor])
-    return planner->level[reader] + 2;
-  return planner->level[reader] - planner->level[planner->writer[tensor]] + 1;
-}
-
-/* Settles for each tensor how many PMUs take its slices in turn. Copies deal nothing out. */
-static void placeRings(Planner *planner, const SambaPipeline *pipeline) {
-  const SambaStageGraph *graph = planner->graph;
-  for (uint32_t t = 0; t < graph->tensor_count; ++t)
-    planner->depth[t] = planner->ring[t] = 1;
-  for (uint32_t g = 0; g < planner->groups.count; ++g) {
-    const SambaGroup *group = planner->groups.groups[g];
-    for (uint32_t i = 0; i < group->operand_count; ++i) {
-      uint32_t tensor = group->operands[i].map.tensor;
-      uint32_t own = wantedDepth(planner, g, tensor);
-      planner->depth[tensor] = own > planner->depth[tensor] ? own : planner->depth[tensor];
-    }
-  }
-
-  for (uint32_t t = 0; t < graph->tensor_count; ++t) {
-    if (!planner->between[t] || !planner->ringable[t])
-      continue;
-    int64_t bytes = (int64_t)sliceBytes(planner, pipeline, t);
-    SambaRingNeeds needs = {
-        bytes, slicesOf(pipeline, planner->slices[t].count), planner->depth[t],
-        sambaRingReaders(planner->machine, pipeline, bytes, planner->readers[t])};
-    planner->ring[t] = sambaSliceRing(planner->machine, &needs);
-  }
-}
-
-/* Settles which operands come from buffers; returns the PMUs of the buffers. */
-static uint32_t placeTensors(Planner *planner, const SambaPipeline *pipeline) {
-  uint32_t pmus = 0;
-  uint32_t ports = (uint32_t)planner->machine->unit_vector_outputs;
-
-  sliceTensors(planner, pipeline);
-  placeRings(planner, pipeline);
-  for (uint32_t t = 0; t < planner->graph->tensor_count; ++t)
-    if (planner->between[t] || planner->shared[t].shared)
-      pmus += (planner->readers[t] + ports - 1) / ports * planner->ring[t] *
-              sambaSliceReplicas(pipeline, &planner->slices[t]);
-
-  for (uint32_t g = 0; g < planner->groups.count; ++g) {
-    SambaGroupLimits *limits = &planner->limits[g];
-    limits->on_chip = limits->several = 0;
-    limits->output_buffers =
-        sambaSliceReplicas(pipeline, &planner->slices[planner->groups.groups[g]->output.tensor]);
-    for (uint32_t i = 0; i < planner->groups.groups[g]->operand_count; ++i) {
-      uint32_t tensor = planner->groups.groups[g]->operands[i].map.tensor;
-      limits->sliced[i] = planner->slices[tensor].count;
-      limits->buffers[i] = sambaSliceReplicas(pipeline, &planner->slices[tensor]);
-      if (planner->between[tensor] || planner->shared[tensor].shared)
-        limits->on_chip |= 1u << i;
-      if (planner->readers[tensor] > 1)
-        limits->several |= 1u << i;
-    }
-  }
-
-  return pmus;
-}
-
-/* One slice at least of every tensor between groups; two would let its writer run ahead. */
-static SambaStatus checkSlices(const Planner *planner, const SambaPipeline *pipeline) {
-  for (uint32_t t = 0; t < planner->graph->tensor_count; ++t)
-    if (planner->between[t] &&
-        sliceBytes(planner, pipeline, t) > (uint64_t)planner->machine->pmu_bytes)
-      return sambaStatusMake(SAMBA_EXHAUSTED,
-                             "tensor %u between the stages needs %llu bytes on chip, but a PMU of "
-                             "%s has %lld; cut the section there",
-                             t, (unsigned long long)sliceBytes(planner, pipeline, t),
-                             planner->machine->name, (long long)planner->machine->pmu_bytes);
-  return NULL;
-}
-
-static SambaStatus noChoice(const Planner *planner, uint32_t g) {
-  uint32_t stage = planner->groups.groups[g]->anchor;
-  return sambaStatusMake(SAMBA_EXHAUSTED,
-                         "stage %u (%s) finds no mapping: its smallest tiles and buffers exceed "
-                         "what is left of %s (%u "
-                         "PCUs, %u PMUs of %lld bytes)",
-                         stage, planner->graph->stages[stage].name, planner->machine->name,
-                         planner->limits[g].pcus, planner->limits[g].pmus,
-                         (long long)planner->machine->pmu_bytes);
-}
-
-static bool searchGroup(Planner *planner, uint32_t g, SambaGroupChoice *choice) {
-  return sambaPlanSearch(planner->graph, planner->groups.groups[g], planner->machine,
-                         &planner->limits[g], choice);
-}
-
-/* Units that the groups take. */
-typedef struct UsedUnits {
-  uint32_t pcus, pmus;
-} UsedUnits;
-
-/* Gives more copies to the slowest group until that helps no more or the chip is full. */
-static void growSlowest(Planner *planner, uint32_t replicas, UsedUnits used) {
-  bool *frozen = sambaAllocateZeroed(planner->groups.count, sizeof *frozen);
-
-  for (;;) {
-    uint32_t slowest = SAMBA_NO_INDEX;
-    for (uint32_t g = 0; g < planner->groups.count; ++g)
-      if (!planner->fixed[g] && (slowest == SAMBA_NO_INDEX ||
-                                 planner->choices[g].cycles > planner->choices[slowest].cycles))
-        slowest = g;
-    if (slowest == SAMBA_NO_INDEX || frozen[slowest])
-      break;
-    SambaGroupLimits *limits = &planner->limits[slowest];
-    SambaGroupChoice *choice = &planner->choices[slowest];
-    SambaGroupChoice better;
-    uint32_t pieces = planner->groups.groups[slowest]->pcus * replicas;
-    uint32_t free_pcus = planner->pcus - used.pcus + choice->pcus;
-    limits->pcus = 2 * choice->pcus < free_pcus ? 2 * choice->pcus : free_pcus;
-    limits->pcus = limits->pcus < pieces ? pieces : limits->pcus;
-    limits->pmus = planner->pmus - used.pmus + choice->pmus;
-    limits->copies = 2 * choice->nest.copies;
-    limits->units = planner->units - used.pcus - used.pmus + choice->pcus + choice->pmus;
-    frozen[slowest] = limits->pcus <= choice->pcus || !searchGroup(planner, slowest, &better) ||
-                      better.cycles > worthCopies * choice->cycles;
-    if (!frozen[slowest]) {
-      used.pcus += better.pcus - choice->pcus;
-      used.pmus += better.pmus - choice->pmus;
-      *choice = better;
-    }
-  }
-
-  free(frozen);
-}
-
-/* Cycles of the section: its slowest group or the DRAM, once for all slices and once more for each
- * buffer on the longest way. */
-static double estimateTogether(const Planner *planner, const SambaPipeline *pipeline) {
-  double slowest = 0, dram = 0, fill = 0;
-  uint32_t levels = 0;
-
-  for (uint32_t g = 0; g < planner->groups.count; ++g) {
-    if (planner->fixed[g])
-      continue;
-    slowest = planner->choices[g].cycles > slowest ? planner->choices[g].cycles : slowest;
-    dram += planner->choices[g].dram_bytes;
-    fill = planner->choices[g].fill > fill ? planner->choices[g].fill : fill;
-    levels = planner->level[g] > levels ? planner->level[g] : levels;
-  }
-
-  dram /= sambaMachineDramBytesPerCycle(planner->machine);
-  double start = (double)levels / (double)slicesOf(pipeline, pipeline->count);
-  double both = dram > slowest ? dram : slowest;
-  /* Where several loops stream, the DRAM is busy while the pipeline fills, and waits a little. */
-  if (pipeline->count > 1)
-    return both + besideShare * (slowest + dram - both) + slowest * start + fill;
-  return both * (1 + start) + fill;
-}
-
-/* Plans all groups along a pipeline. out_cycles: the estimate. */
-static SambaStatus planTogether(Planner *planner, const SambaPipeline *pipeline,
-                                double *out_cycles) {
-  UsedUnits used = {0, placeTensors(planner, pipeline)};
-  uint32_t replicas = 1;
-  for (uint32_t i = 0; i < pipeline->count; ++i)
-    replicas *= pipeline->copies[i];
-
-  SAMBA_RETURN_IF_ERROR(checkSlices(planner, pipeline));
-  for (uint32_t g = 0; g < planner->groups.count; ++g) {
-    SambaGroupLimits *limits = &planner->limits[g];
-    if (planner->fixed[g])
-      continue;
-    limits->pipeline = pipeline->count ? pipeline->groups[g] : (SambaPipelineDims){.count = 0};
-    memcpy(limits->pipeline_tile, pipeline->tile, sizeof pipeline->tile);
-    memcpy(limits->pipeline_copies, pipeline->copies, sizeof pipeline->copies);
-    limits->replicas = limits->copies = replicas;
-    limits->units = planner->units;
-    limits->pcus = planner->groups.groups[g]->pcus * replicas;
-    limits->pmus = used.pmus < planner->pmus ? planner->pmus - used.pmus : 0;
-    if (!searchGroup(planner, g, &planner->choices[g]))
-      return noChoice(planner, g);
-    used.pcus += planner->choices[g].pcus;
-    used.pmus += planner->choices[g].pmus;
-  }
-
-  if (used.pcus > planner->pcus || used.pmus > planner->pmus ||
-      used.pcus + used.pmus > planner->units)
-    return sambaStatusMake(
-        SAMBA_EXHAUSTED,
-        "the section needs %u PCUs and %u PMUs, but %s has %u and %u to give, %u together",
-        used.pcus, used.pmus, planner->machine->name, planner->pcus, planner->pmus, planner->units);
-
-  growSlowest(planner, replicas, used);
-  *out_cycles = estimateTogether(planner, pipeline);
-  return NULL;
-}
-
-/* Buffers between groups hold as many slices as lie between producer and consumer, and one more. */
-static void chooseDepths(Planner *planner, const SambaPipeline *pipeline) {
-  sliceTensors(planner, pipeline);
-  placeRings(planner, pipeline);
-  for (uint32_t g = 0; g < planner->groups.count; ++g)
-    for (uint32_t i = 0; i < planner->groups.groups[g]->operand_count; ++i) {
-      uint32_t tensor = planner->groups.groups[g]->operands[i].map.tensor;
-      if (planner->fixed[g] || !(planner->choices[g].on_chip >> i & 1))
-        continue;
-      uint64_t depth = 1; /* the whole tensor is one slice */
-      for (uint32_t p = 0; p < planner->slices[tensor].count; ++p)
-        if (pipeline->extent[p] > pipeline->tile[p])
-          depth = wantedDepth(planner, g, tensor);
-      uint64_t most = (uint64_t)planner->machine->pmu_bytes /
-                      sliceBytes(planner, pipeline, tensor) * planner->ring[tensor];
-      planner->choices[g].nest.depth[i] = (uint32_t)(depth < most ? depth : most);
-    }
-}
 
 /* The loops of the pipeline in the dimensions of a stage, which may lack those of one point. */
 static void writePipeline(const SambaTileNest *nest, const SambaDimMap *dims,
@@ -373,7 +20,7 @@ static void writePipeline(const SambaTileNest *nest, const SambaDimMap *dims,
         mapping->pipeline_dims[mapping->pipeline_count++] = dim;
 }
 
-static void writeMapping(Planner *planner, uint32_t g) {
+static void writeMapping(SambaPlanner *planner, uint32_t g) {
   const SambaGroup *group = planner->groups.groups[g];
   const SambaTileNest *nest = &planner->choices[g].nest;
   uint32_t position_of[SAMBA_MAX_STAGE_DIMS];
@@ -418,20 +65,28 @@ typedef struct Best {
 
 /* The pipelines that a section can have, while they are tried. */
 typedef struct Pipelines {
-  Planner *planner;
+  SambaPlanner *planner;
   uint32_t class_count;
   uint32_t *classes[SAMBA_MAX_PIPELINE_DIMS]; /* the dimension of each group */
   SambaPipelineDims *dims;                    /* of the pipeline being tried */
   Best best;
   SambaStatus why; /* the last one that cannot be planned */
+  bool balanced;   /* groups start with their share of the machine */
 } Pipelines;
+
+static uint32_t contractionsOf(const SambaPlanner *planner) {
+  uint32_t count = 0;
+  for (uint32_t g = 0; g < planner->groups.count; ++g)
+    count += planner->groups.groups[g]->systolic && !planner->fixed[g];
+  return count;
+}
 
 /* Plans a pipeline and keeps it when it is the best; false when it does not fit. */
 static bool tryPipeline(Pipelines *pipelines, const SambaPipeline *pipeline) {
-  Planner *planner = pipelines->planner;
+  SambaPlanner *planner = pipelines->planner;
   Best *best = &pipelines->best;
   double cycles = 0;
-  SambaStatus status = planTogether(planner, pipeline, &cycles);
+  SambaStatus status = sambaPlanTogether(planner, pipeline, pipelines->balanced, &cycles);
 
   sambaStatusFree(pipelines->why);
   pipelines->why = status;
@@ -537,7 +192,7 @@ static void tryNest(Pipelines *pipelines, uint32_t count) {
   }
 }
 
-static SambaStatus planSeveral(Planner *planner) {
+static SambaStatus planSeveral(SambaPlanner *planner) {
   SambaArena *scratch = &planner->scratch;
   uint32_t groups = planner->groups.count;
   Pipelines pipelines = {.planner = planner,
@@ -558,6 +213,9 @@ static SambaStatus planSeveral(Planner *planner) {
   SambaStatus first = pipelines.why;
   pipelines.why = NULL;
   tryPipeline(&pipelines, &(SambaPipeline){.count = 0});
+  pipelines.balanced = contractionsOf(planner) > 1;
+  if (pipelines.balanced)
+    tryPipeline(&pipelines, &(SambaPipeline){.count = 0});
 
   if (!pipelines.best.found) {
     sambaStatusFree(first ? pipelines.why : NULL);
@@ -566,12 +224,12 @@ static SambaStatus planSeveral(Planner *planner) {
   sambaStatusFree(first);
   sambaStatusFree(pipelines.why);
   memcpy(planner->choices, pipelines.best.choices, groups * sizeof *planner->choices);
-  chooseDepths(planner, &pipelines.best.pipeline);
+  sambaPlanChooseDepths(planner, &pipelines.best.pipeline);
 
   return NULL;
 }
 
-static SambaStatus planAll(Planner *planner) {
+static SambaStatus planAll(SambaPlanner *planner) {
   SAMBA_RETURN_IF_ERROR(
       sambaGroupsBuild(planner->graph, planner->machine, &planner->scratch, &planner->groups));
   planner->limits = SAMBA_ARENA_ARRAY(&planner->scratch, SambaGroupLimits, planner->groups.count);
@@ -587,7 +245,7 @@ static SambaStatus planAll(Planner *planner) {
   planner->depth = SAMBA_ARENA_ARRAY(&planner->scratch, uint32_t, planner->graph->tensor_count);
   planner->ring = SAMBA_ARENA_ARRAY(&planner->scratch, uint32_t, planner->graph->tensor_count);
   planner->ringable = SAMBA_ARENA_ARRAY(&planner->scratch, bool, planner->graph->tensor_count);
-  analyse(planner);
+  sambaPlannerAnalyse(planner);
   uint32_t free_groups = 0, pcus = 0;
 
   for (uint32_t g = 0; g < planner->groups.count; ++g) {
@@ -609,8 +267,8 @@ static SambaStatus planAll(Planner *planner) {
     planner->limits[0].pcus = planner->pcus;
     planner->limits[0].pmus = planner->pmus;
     planner->limits[0].units = planner->units;
-    if (!searchGroup(planner, 0, &planner->choices[0]))
-      return noChoice(planner, 0);
+    if (!sambaPlannerSearchGroup(planner, 0, &planner->choices[0]))
+      return sambaPlannerNoChoice(planner, 0);
   } else {
     SAMBA_RETURN_IF_ERROR(planSeveral(planner));
   }
@@ -649,7 +307,7 @@ static SambaStatus emitSection(const SambaStageGraph *graph, const SambaMachine 
 
 /* Takes back the mappings of the groups that were free; false when no group has copies to
  * give up. */
-static bool giveUp(Planner *planner) {
+static bool giveUp(SambaPlanner *planner) {
   bool copies = false;
   for (uint32_t g = 0; g < planner->groups.count; ++g) {
     const SambaGroup *group = planner->groups.groups[g];
@@ -683,12 +341,13 @@ SambaStatus sambaPlanSection(SambaStageGraph *graph, const SambaMachine *machine
   /* The model estimates units and streams; what it underestimates shows in codegen, and a
    * smaller share is planned. */
   for (int attempt = 0; attempt < 6; ++attempt) {
-    Planner planner = {.graph = graph,
-                       .machine = machine,
-                       .ags = (uint32_t)machine->ag_count,
-                       .all_pcus = usable.pcus};
+    SambaPlanner planner = {.graph = graph,
+                            .machine = machine,
+                            .ags = (uint32_t)machine->ag_count,
+                            .all_pcus = usable.pcus};
     planner.pcus = usable.pcus / divisor;
-    planner.pcus -= planner.pcus * (uint32_t)attempt / 6;
+    if (attempt > 1) /* PMUs run out first */
+      planner.pcus -= planner.pcus * (uint32_t)(attempt - 1) / 6;
     planner.pmus = usable.pmus - usable.pmus * (uint32_t)attempt / 8;
     planner.units = usable.together;
     planner.pcus = planner.pcus ? planner.pcus : 1;

@@ -7,6 +7,8 @@
 #include "backend/section/section.h"
 #include "backend/stage/stage.h"
 
+enum { SAMBA_MOST_PARALLEL_DIVISOR = 4096 };
+
 typedef struct SambaPlanOptions {
   uint32_t parallel_divisor; /* use 1/n of the machine's units (0 or 1: all); raised when placing or
                                 routing failed */

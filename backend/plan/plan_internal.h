@@ -27,6 +27,22 @@ typedef struct SambaGroupLimits {
   double pcu_launch, pmu_launch; /* what one more of them adds to the score */
 } SambaGroupLimits;
 
+/* Of the DRAM and of the units beside it, the one that takes less time makes the other wait for
+ * this share of it. */
+#define SAMBA_PLAN_BESIDE_SHARE 0.25
+
+/* What an operand or a result asks of the address generators. */
+typedef struct SambaDemand {
+  double first_bytes, bytes; /* before the first firing; in all */
+  double sources;            /* copies that may have generators of their own */
+  double staged;             /* copies whose rows are joined */
+  uint32_t ways;             /* generators that may fill one buffer together */
+  double least_ags;          /* that it takes, however little it moves */
+  double most_ags;           /* that it can use, however many there are */
+  bool stores;
+  double due; /* share of the firings before which all bytes must be there */
+} SambaDemand;
+
 /* One way to map a group. */
 typedef struct SambaGroupChoice {
   SambaTileNest nest;    /* with levels and depths */
@@ -39,9 +55,18 @@ typedef struct SambaGroupChoice {
   uint32_t pcus, pmus;
 } SambaGroupChoice;
 
+/* False where a nest does not fit the limits, or costs the bound or more, whatever its levels are:
+ * most candidates end here. */
+bool sambaPlanMayFit(const SambaGroupLimits *limits, double bound, const SambaTileNest *nest);
 /* Chooses buffer levels and depths for a nest and prices it. False when it does not fit the limits
  * or its score is no less than the bound. */
 bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoice *choice);
+/* Demands of a chosen group, SAMBA_MAX_GROUP_OPERANDS + 1 at most; returns how many there are. */
+uint32_t sambaPlanDemands(const SambaGroupLimits *limits, const SambaGroupChoice *choice,
+                          SambaDemand *out_demands);
+/* The cycles in which `ags` generators meet all demands when they are shared as well as can be. */
+double sambaPlanGeneratorCycles(const SambaMachine *machine, SambaDemand *demands, size_t count,
+                                uint32_t ags);
 /* The best way to map a group within the limits; false when there is none. */
 bool sambaPlanSearch(const SambaStageGraph *graph, const SambaGroup *group,
                      const SambaMachine *machine, const SambaGroupLimits *limits,

@@ -6,6 +6,7 @@
 #include "backend/plan/plan_internal.h"
 
 #include <math.h>
+#include <string.h>
 
 /* The share of the generators that stores keep while the first slots are loaded. */
 static const double storingShare = 0.2;
@@ -38,10 +39,7 @@ typedef struct Pricing {
   double least_ags; /* without more streams into or out of a port than a lane has flow ids */
   uint32_t uses;    /* operands and results in memory */
   uint32_t demand_count;
-  struct Demand { /* on the address generators, per operand */
-    double first_bytes, bytes, sources, staged;
-    uint32_t ways;
-  } demands[SAMBA_MAX_GROUP_OPERANDS];
+  SambaDemand demands[SAMBA_MAX_GROUP_OPERANDS]; /* of the operands in memory */
   double ag_cycles;
   uint32_t pmus;
 } Pricing;
@@ -65,8 +63,9 @@ static uint32_t spreadOf(SambaTileNest *nest, uint32_t operand, uint32_t level) 
   return sambaTileNestSpread(nest, operand, &position);
 }
 
-/* Least traffic first; equal traffic: the smaller slot, which fills sooner. */
-static bool chooseLevel(SambaTileNest *nest, uint32_t operand) {
+/* rings: several PMUs may take slots in turn. Least traffic first; equal traffic: the smaller slot,
+ * which fills sooner. */
+static bool chooseLevel(SambaTileNest *nest, uint32_t operand, bool rings) {
   int64_t bytes = sambaDTypeBytes(sambaTileNestDType(nest, operand));
   int64_t pmu = nest->machine->pmu_bytes;
   uint32_t best_level = 0;
@@ -86,10 +85,11 @@ static bool chooseLevel(SambaTileNest *nest, uint32_t operand) {
     nest->depth[operand] = depth;
     sambaTileNestSlotBox(nest, operand, &box);
     double traffic = (double)box.elements * (double)slots * spread;
-    if (nest->joined[operand]) /* whether the copies' slots overlap depends on the level */
+    if (nest->joined[operand] || nest->tail > 1) /* who shares a slot depends on the level */
       traffic *= sambaTileNestLoadedSources(nest, operand);
     uint32_t held = slots > 1 ? depth : 1; /* slots in one PMU */
-    bool fits = box.elements * bytes * held <= pmu;
+    bool fits =
+        box.elements * bytes * held <= pmu || (rings && sambaTileNestRing(nest, operand) > 1);
     if (!fits && held == 2 && box.elements * bytes <= pmu)
       fits = true, depth = 1, traffic *= 2; /* no overlap of filling and reading */
     if (!fits || (least >= 0 && traffic > least * 1.0001))
@@ -147,8 +147,46 @@ static double rowBytes(const SambaTileNest *nest, const SambaStageOperand *map,
   return bytes;
 }
 
-/* Levels and depths of all operands; false when one fits no PMU. */
-static bool chooseLevels(const SambaGroupLimits *limits, SambaTileNest *nest) {
+/* Bytes that an operand may move more, of those of the result, so that copies lie side by side. */
+static const double reloadedShare = 0.05;
+
+/* Whether little is moved when the operand has slots of one tile. */
+static bool reloadsCheaply(const SambaTileNest *nest, uint32_t operand, uint32_t level) {
+  SambaTileNest other = *nest;
+  SambaTileBox box;
+  other.level[operand] = level;
+  sambaTileNestSlotBox(&other, operand, &box);
+  double bytes = (double)box.elements * (double)sambaTileNestLoadedSources(&other, operand) *
+                 (double)sambaTileNestTrips(nest, sambaTileNestChainLevel(nest, level)) *
+                 sambaDTypeBytes(sambaTileNestDType(nest, operand));
+  double result = (double)sambaTileNestTileElements(nest) * (double)sambaTileNestResults(nest) *
+                  nest->copies *
+                  sambaDTypeBytes(nest->graph->tensors[nest->group->output.tensor].dtype);
+  return bytes <= reloadedShare * result;
+}
+
+/* Copies that take runs of tiles store rows of one tile. Where only small operands ask for runs,
+ * such as a bias, these are loaded tile by tile: then the copies' results make long rows. */
+static void avoidRuns(const SambaGroupLimits *limits, SambaTileNest *nest) {
+  const SambaGroup *group = nest->group;
+  for (uint32_t at = 0; at < group->parallel_count; ++at) {
+    uint32_t dim = nest->dim_at[at], runs = 0;
+    bool cheap = !sambaTileNestIsPipelined(nest, dim) && nest->unroll[dim] > 1 &&
+                 nest->trips[dim] > 1 && group->output_stride[dim] == 1;
+    for (uint32_t i = 0; i < group->operand_count && cheap; ++i)
+      if (sambaTileNestMakesRuns(nest, i, dim, at)) {
+        runs |= 1u << i;
+        cheap = group->operands[i].late && !(limits->on_chip >> i & 1) &&
+                reloadsCheaply(nest, i, at + 1);
+      }
+    for (uint32_t i = 0; i < group->operand_count && cheap; ++i)
+      if (runs >> i & 1)
+        nest->level[i] = at + 1, nest->depth[i] = 4;
+  }
+}
+
+/* Levels and depths of all operands, with rings of PMUs or without; false when one fits no PMU. */
+static bool chooseLevels(const SambaGroupLimits *limits, SambaTileNest *nest, bool rings) {
   const SambaGroup *group = nest->group;
   for (uint32_t i = 0; i < group->operand_count; ++i) {
     if (!group->operands[i].value)
@@ -157,18 +195,19 @@ static bool chooseLevels(const SambaGroupLimits *limits, SambaTileNest *nest) {
     if (limits->on_chip >> i & 1 || indexed) {
       nest->depth[i] = 2; /* the driver raises it to the distance of producer and consumer */
       nest->level[i] = indexed ? group->dim_count : limits->sliced[i];
-    } else if (!chooseLevel(nest, i)) {
+    } else if (!chooseLevel(nest, i, rings)) {
       return false;
     }
   }
 
+  avoidRuns(limits, nest);
   sambaTileNestSettle(nest);
   return true;
 }
 
 /* Generators out of `share` that an operand can use: equal runs of copies (whole groups of `staged`
  * copies), up to `ways` for each run. */
-static double usableAgs(const struct Demand *demand, double share) {
+static double usableAgs(const SambaDemand *demand, double share) {
   double best = 1;
   for (uint32_t w = 1; w <= demand->ways; w *= 2) {
     double ranges = fmax(1, fmin(floor(share / w), demand->sources));
@@ -178,30 +217,36 @@ static double usableAgs(const struct Demand *demand, double share) {
   return best;
 }
 
+/* Generators with which an operand has `wanted` of them at work. */
+static double agsFor(const SambaDemand *demand, double wanted, double most) {
+  double whole = ceil(wanted);
+  double usable = usableAgs(demand, whole);
+  while (usable < wanted && whole <= most) {
+    whole += fmax(1, floor(whole / 8));
+    usable = usableAgs(demand, whole);
+  }
+  return whole > most ? INFINITY : usable;
+}
+
 /* Whether the generators cannot have the first slots of all operands there after `at` cycles, and
  * the rest while the PCUs work. */
 static bool isTooSoon(const Pricing *pricing, double at, double compute, double rate) {
   double ags = pricing->limits->ags;
   double used = pricing->limits->stored_output ? storingShare * ags : 0;
   for (uint32_t i = 0; i < pricing->demand_count && used <= ags; ++i) {
-    const struct Demand *demand = &pricing->demands[i];
-    double wanted = fmax(1, fmax(demand->first_bytes / at, demand->bytes / (at + compute)) / rate);
-    double whole = ceil(wanted);
-    double usable = usableAgs(demand, whole);
-    while (usable < wanted && whole <= ags) {
-      whole += fmax(1, floor(whole / 8));
-      usable = usableAgs(demand, whole);
-    }
-    used += usable;
-    if (whole > ags)
+    const SambaDemand *demand = &pricing->demands[i];
+    double due = at + demand->due * compute;
+    double wanted = fmax(1, fmax(demand->first_bytes / at, demand->bytes / due) / rate);
+    if (wanted > ags || wanted > demand->most_ags)
       return true;
+    used += agsFor(demand, wanted, ags);
   }
   return used > ags;
 }
 
 /* Cycles until the first slots of all operands are there when the generators are shared as well as
  * can be. Stops once they are known to be more than `most`: then it is any number above that. */
-static double fillCycles(const Pricing *pricing, double compute, double rate, double most) {
+static double fillCycles(Pricing *pricing, double compute, double rate, double most) {
   double low = 0;
   double high = 0;
   double staging = 0;
@@ -209,6 +254,8 @@ static double fillCycles(const Pricing *pricing, double compute, double rate, do
   for (uint32_t i = 0; i < pricing->demand_count; ++i) {
     high += pricing->demands[i].bytes / rate;
     staging = pricing->demands[i].staged > 1 ? stagingCycles : staging;
+    /* More generators are never used less, and no share is larger than this. */
+    pricing->demands[i].most_ags = usableAgs(&pricing->demands[i], 2.0 * pricing->limits->ags + 2);
   }
 
   for (int step = 0; step < 16 && high > low * 1.02 && low + staging <= most; ++step) {
@@ -225,13 +272,13 @@ static double fillCycles(const Pricing *pricing, double compute, double rate, do
 /* Ranges of copies with at most `flows` each, along the dimensions that `operand` depends on
  * (SAMBA_NO_INDEX: all) but those that are loaded together. */
 static double leastRanges(const SambaTileNest *nest, uint32_t operand, int64_t flows) {
-  SambaTileSharing sharing = {0, SAMBA_NO_INDEX};
+  SambaTileSharing sharing = {0, SAMBA_NO_INDEX, 1, 1};
   if (operand != SAMBA_NO_INDEX)
     sharing = sambaTileNestSharing(nest, operand);
   int64_t inner = 1;
   double ranges = 1;
   for (uint32_t dim = nest->group->dim_count; dim-- > 0;) {
-    int64_t copies = nest->unroll[dim] / (dim == sharing.paired ? 2 : 1);
+    int64_t copies = nest->unroll[dim] / (dim == sharing.paired ? sharing.neighbours : 1);
     if (copies == 1 || sharing.joined >> dim & 1 ||
         (operand != SAMBA_NO_INDEX && !sambaGroupDepends(nest->group, operand, dim)))
       continue;
@@ -270,14 +317,16 @@ static double insideElements(const SambaTileNest *nest, uint32_t operand, const 
   return elements;
 }
 
-/* Buffers of an operand; two copies that share one also share its read side. */
+/* Buffers of an operand; copies that share one also share its read side. */
 static double buffersOf(Pricing *pricing, uint32_t i, double sources, double token_bytes) {
   const SambaTileNest *nest = pricing->nest;
-  if (sambaTileNestSharing(nest, i).paired == SAMBA_NO_INDEX)
+  double neighbours = sambaTileNestSharing(nest, i).neighbours;
+  if (neighbours == 1)
     return sources;
   double tokens = (double)sambaTileNestTrips(nest, sambaTileNestTokenLevel(nest, i));
-  raise(&pricing->slowest, 1.2 * 2 * tokens * token_bytes / (double)nest->machine->pmu_port_bytes);
-  return sources / 2;
+  raise(&pricing->slowest,
+        1.2 * neighbours * tokens * token_bytes / (double)nest->machine->pmu_port_bytes);
+  return sources / neighbours;
 }
 
 /* An operand that is read by index: token by token, each row of its own. */
@@ -305,12 +354,14 @@ static void priceIndexed(Pricing *pricing, uint32_t i, double sources) {
  * PMUs are counted already. */
 static void priceOnChip(Pricing *pricing, uint32_t i, double sources, double token_bytes) {
   const SambaTileNest *nest = pricing->nest;
-  uint32_t outputs = (uint32_t)nest->machine->unit_vector_outputs;
-  uint32_t ports = sambaTileNestReadPorts(nest, i);
-  uint32_t buffers = (ports + outputs - 1) / outputs;
+  uint32_t twins = sambaTileNestTwinsInside(nest, i);
+  uint32_t ports = sambaTileNestReadPorts(nest, i) * twins;
+  uint32_t together = sambaPortsOfPmu(nest->machine, ports, pricing->limits->buffers[i]);
+  uint32_t buffers = (ports + together - 1) / together;
   double tokens = (double)sambaTileNestTrips(nest, sambaTileNestTokenLevel(nest, i));
 
-  raise(&pricing->slowest, tokens * sources / pricing->limits->buffers[i] * token_bytes / buffers /
+  raise(&pricing->slowest, sambaTileNestBankTurns(nest, i) * tokens * sources /
+                               pricing->limits->buffers[i] * token_bytes * twins / buffers /
                                (double)nest->machine->pmu_port_bytes);
   pricing->pmus += (ports > 1 ? buffers : 0) * pricing->limits->buffers[i];
 }
@@ -339,6 +390,7 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   SambaTileBox slot;
   uint32_t position, staged;
   uint32_t spread = direct ? 1 : sambaTileNestSpread(nest, i, &position);
+  uint32_t ring = direct ? 1 : sambaTileNestRing(nest, i);
 
   if (direct)
     sambaTileNestBox(nest, i, token_level, &slot);
@@ -348,7 +400,7 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   double buffers = buffersOf(pricing, i, sources, token_bytes);
   double slots = (double)sambaTileNestTrips(nest, direct ? token_level : level) * spread;
   double row = rowBytes(nest, &group->operands[i].map, &slot,
-                        !direct && spread == 1 ? stageLast : stageNone, &staged);
+                        !direct && spread * ring == 1 ? stageLast : stageNone, &staged);
   double slot_bytes = sambaMachineBurstBytes(machine, (double)slot.elements * bytes, row);
   double all = slot_bytes * slots * loaded;
   pricing->dram_bytes += all;
@@ -363,11 +415,17 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   if (depth == 1 && slots > 1) /* filling and reading take turns */
     raise(&pricing->turns, loading);
   ++pricing->uses;
-  pricing->least_ags += leastLoads(nest, i, spread);
+  pricing->least_ags += leastLoads(nest, i, spread * ring);
+  /* What is spread over results is used in the first round of them, part by part. A group beside
+   * others has a share of the generators that only ranks. */
+  bool alone = pricing->limits->ags == machine->ag_count;
+  double due = 1;
+  if (spread > 1 && alone && !group->reduced[sambaTileNestLoop(nest, position).dim])
+    due = (spread - 1) / (double)sambaTileNestTrips(nest, position + 1);
   pricing->demands[pricing->demand_count++] =
-      (struct Demand){slot_bytes * loaded, all, loaded, staged, direct ? 1 : 2};
+      (SambaDemand){slot_bytes * loaded, all, loaded, staged, direct ? 1 : 2, 1, 0, false, due};
   if (!direct)
-    pricing->pmus += (uint32_t)buffers * spread * sambaTileNestTwins(nest, i) +
+    pricing->pmus += (uint32_t)buffers * spread * ring * sambaTileNestTwins(nest, i) +
                      stages(nest, staged, (uint32_t)buffers, sourcesPerStage);
 }
 
@@ -472,18 +530,48 @@ static bool hasLongTokens(const SambaTileNest *nest) {
   return found;
 }
 
+/* Cycles of the generators when each operand has its share of them by its bytes. How many of its
+ * share an operand can use depends on its copies: with two of them on each generator instead of
+ * one, half of the generators are left over. */
+static double generatorCycles(const Pricing *pricing, double rate) {
+  double all = 0, slowest = 0, apart = pricing->least_ags;
+  for (uint32_t i = 0; i < pricing->demand_count; ++i)
+    all += pricing->demands[i].bytes;
+  for (uint32_t i = 0; i < pricing->demand_count; ++i) {
+    const SambaDemand *demand = &pricing->demands[i];
+    double share = fmax(1, floor((pricing->limits->ags - apart) * demand->bytes / all) + 1);
+    raise(&slowest, demand->bytes / (usableAgs(demand, share) * rate));
+  }
+  return slowest;
+}
+
+/* Copies that share multicast operands wait for the farthest of them at each firing; those that
+ * stream do so once. */
+static double skewCycles(const SambaTileNest *nest) {
+  return nest->copies > 1 && !sambaTileNestStreams(nest)
+             ? detour * (double)nest->machine->hop_cycles * sqrt(2.0 * nest->copies)
+             : 0;
+}
+
+/* Cycles until memory, at `rate`, has brought the first slots of all operands, and so much of
+ * what is spread that its last part is not late either. */
+static double firstCycles(const Pricing *pricing, double compute, double rate) {
+  double cycles = pricing->first_bytes / rate;
+  for (uint32_t i = 0; i < pricing->demand_count; ++i) {
+    const SambaDemand *demand = &pricing->demands[i];
+    double bytes = pricing->first_bytes - demand->first_bytes + demand->bytes;
+    if (demand->due < 1)
+      raise(&cycles, bytes / rate - demand->due * compute);
+  }
+  return cycles;
+}
+
 /* Cycles while the pipeline is full: the PCUs' own, or those of what feeds them. */
 static double fullCycles(const Pricing *pricing, double firing, double firings) {
   const SambaTileNest *nest = pricing->nest;
   const SambaMachine *machine = nest->machine;
-
-  /* Copies that share multicast operands wait for the farthest of them at each firing; those that
-   * stream do so once. */
-  double skew = nest->copies > 1 && !sambaTileNestStreams(nest)
-                    ? detour * (double)machine->hop_cycles * sqrt(2.0 * nest->copies)
-                    : 0;
   double passes = (double)sambaTileNestPasses(nest);
-  double cycles = (firing + skew) * firings + pricing->turns;
+  double cycles = (firing + skewCycles(nest)) * firings + pricing->turns;
   if (sambaTileNestCarriesSums(nest))
     raise(&cycles,
           (firing + sumCycles(nest)) * firings / passes / (double)sambaTileNestResults(nest));
@@ -492,26 +580,32 @@ static double fullCycles(const Pricing *pricing, double firing, double firings) 
   raise(&cycles, pricing->slowest);
   raise(&cycles, pricing->dram_bytes / sambaMachineDramBytesPerCycle(machine));
   raise(&cycles, pricing->ag_cycles / pricing->limits->ags);
+  if (!nest->group->systolic)
+    raise(&cycles,
+          generatorCycles(pricing, SAMBA_LOAD_SHARE * sambaMachineAgBytesPerCycle(machine)));
   return cycles;
 }
 
-bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoice *choice) {
+static bool hasPmus(const SambaGroupLimits *limits, const SambaGroupChoice *choice) {
+  return choice->pmus <= limits->pmus && choice->pmus + choice->pcus <= limits->units;
+}
+
+static bool price(const SambaGroupLimits *limits, double bound, bool rings,
+                  SambaGroupChoice *choice) {
   SambaTileNest *nest = &choice->nest;
   const SambaGroup *group = nest->group;
   const SambaMachine *machine = nest->machine;
 
-  /* What needs no levels first: most candidates end here. */
-  choice->pcus = sambaTileNestPcus(nest);
-  if (choice->pcus > limits->pcus || !bufferStreamsFit(limits, nest))
-    return false;
   double firings = (double)sambaTileNestTrips(nest, sambaTileNestLoops(nest));
-  if (sambaTileNestWorkCycles(nest) * firings + limits->pcu_launch * choice->pcus >= bound)
-    return false;
-
   Pricing pricing = {.nest = nest, .limits = limits};
   sambaTileNestSettleTokens(nest);
   choice->pcus = sambaTileNestPcus(nest);
-  if (choice->pcus > limits->pcus || !bufferStreamsFit(limits, nest) || !chooseLevels(limits, nest))
+  if (choice->pcus > limits->pcus || !bufferStreamsFit(limits, nest))
+    return false;
+  double firing = sambaTileNestFiringCycles(nest);
+  if ((firing + skewCycles(nest)) * firings + limits->pcu_launch * choice->pcus >= bound)
+    return false; /* most choices, before it is known what they load */
+  if (!chooseLevels(limits, nest, rings))
     return false;
   for (uint32_t i = 0; i < group->operand_count; ++i)
     if (group->operands[i].value)
@@ -523,31 +617,29 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
     priceStores(&pricing, out_all);
   if (!priceSums(&pricing))
     return false;
-  if (pricing.least_ags > fmax(limits->ags, pricing.uses))
-    return false;
-  if (pricing.pmus > limits->pmus || pricing.pmus + choice->pcus > limits->units)
+  choice->pmus = pricing.pmus;
+  if (!hasPmus(limits, choice) || pricing.least_ags > fmax(limits->ags, pricing.uses))
     return false;
   if (limits->buffered_output)
     raise(&pricing.slowest, out_all / limits->output_buffers / (double)machine->pmu_port_bytes);
 
-  double firing = sambaTileNestFiringCycles(nest);
   double cycles = fullCycles(&pricing, firing, firings);
   double dram = sambaMachineDramBytesPerCycle(machine);
   choice->cycles = cycles;
   choice->dram_bytes = pricing.dram_bytes;
   choice->elements_bytes = pricing.elements_bytes;
   choice->on_chip = limits->on_chip;
-  choice->pmus = pricing.pmus;
   double chunks = firings / (double)sambaTileNestTrips(nest, sambaTileNestOutputLevel(nest));
   double tail =
       firing * chunks + (limits->stored_output ? out_bytes * nest->copies / dram
                                                : out_bytes / (double)machine->vector_bytes);
 
   double launch = limits->pcu_launch * choice->pcus + limits->pmu_launch * choice->pmus;
-  double rest = cycles + tail + launch +
+  double beside = nest->pipeline_count ? SAMBA_PLAN_BESIDE_SHARE * pricing.dram_bytes / dram : 0;
+  double rest = cycles + tail + launch + beside +
                 firings / (double)sambaTileNestPasses(nest) *
                     (firingCycles + firingCyclesPerCopy * nest->copies);
-  double fill = pricing.first_bytes / (SAMBA_DRAM_SHARE * dram);
+  double fill = firstCycles(&pricing, cycles, SAMBA_DRAM_SHARE * dram);
   if (rest + fill >= bound)
     return false;
   double rate = SAMBA_LOAD_SHARE * sambaMachineAgBytesPerCycle(machine);
@@ -556,4 +648,89 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
   choice->score = rest + fill;
 
   return true;
+}
+
+uint32_t sambaPlanDemands(const SambaGroupLimits *limits, const SambaGroupChoice *choice,
+                          SambaDemand *out_demands) {
+  SambaTileNest nest = choice->nest;
+  const SambaGroup *group = nest.group;
+  Pricing pricing = {.nest = &nest, .limits = limits};
+  for (uint32_t i = 0; i < group->operand_count; ++i) {
+    double before = pricing.elements_bytes;
+    if (!group->operands[i].value)
+      continue;
+    priceOperand(&pricing, &nest, i);
+    uint32_t index = group->operands[i].map.index_operand;
+    if (index == SAMBA_NO_INDEX || limits->on_chip >> i & 1)
+      continue;
+    /* Each replica has a load, and one of the indices where these are in memory. */
+    double bytes = pricing.elements_bytes - before, replicas = limits->replicas;
+    double loads = limits->on_chip >> index & 1 ? replicas : 2 * replicas;
+    pricing.demands[pricing.demand_count++] =
+        (SambaDemand){bytes, bytes, replicas, 1, 1, loads, 0, false, 1};
+  }
+  memcpy(out_demands, pricing.demands, pricing.demand_count * sizeof *out_demands);
+  if (!limits->stored_output)
+    return pricing.demand_count;
+
+  double bytes = (double)sambaTileNestTileElements(&nest) * (double)sambaTileNestResults(&nest) *
+                 nest.copies * sambaDTypeBytes(nest.graph->tensors[group->output.tensor].dtype);
+  out_demands[pricing.demand_count] =
+      (SambaDemand){bytes, bytes, sambaTileNestWriters(&nest), 1, 1, 1, 0, true, 1};
+  return pricing.demand_count + 1;
+}
+
+/* Generators that meet all demands within `cycles`; more than `most` when that many do not. */
+static double agsWithin(const SambaMachine *machine, const SambaDemand *demands, size_t count,
+                        double most, double cycles) {
+  double load = SAMBA_LOAD_SHARE * sambaMachineAgBytesPerCycle(machine);
+  double store = SAMBA_STORE_SHARE * (double)machine->ag_bytes;
+  double used = 0;
+  for (size_t i = 0; i < count && used <= most; ++i) {
+    double wanted = demands[i].bytes / cycles / (demands[i].stores ? store : load);
+    double ags = wanted > demands[i].most_ags ? INFINITY : 1;
+    if (wanted > 1 && ags == 1)
+      ags = agsFor(&demands[i], wanted, most);
+    used += fmax(ags, demands[i].least_ags);
+  }
+  return used;
+}
+
+double sambaPlanGeneratorCycles(const SambaMachine *machine, SambaDemand *demands, size_t count,
+                                uint32_t ags) {
+  double bytes = 0;
+  for (size_t i = 0; i < count; ++i) {
+    bytes += demands[i].bytes;
+    demands[i].most_ags = usableAgs(&demands[i], ags);
+  }
+
+  double low = bytes / ((double)machine->ag_bytes * ags);
+  double high = bytes / (SAMBA_LOAD_SHARE * sambaMachineAgBytesPerCycle(machine));
+  while (high > low * 1.01) {
+    double middle = sqrt(low * high);
+    if (agsWithin(machine, demands, count, ags, middle) > ags)
+      low = middle;
+    else
+      high = middle;
+  }
+  return high; /* as if one did all, where there are too few */
+}
+
+bool sambaPlanMayFit(const SambaGroupLimits *limits, double bound, const SambaTileNest *nest) {
+  uint32_t pcus = sambaTileNestPcus(nest);
+  if (pcus > limits->pcus || !bufferStreamsFit(limits, nest))
+    return false;
+  double firings = (double)sambaTileNestTrips(nest, sambaTileNestLoops(nest));
+  return sambaTileNestWorkCycles(nest) * firings + limits->pcu_launch * pcus < bound;
+}
+
+bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoice *choice) {
+  SambaGroupChoice plain = *choice;
+  choice->pmus = 0;
+  if (price(limits, bound, true, choice))
+    return true;
+  if (hasPmus(limits, choice))
+    return false;
+  *choice = plain; /* rings take more PMUs than there may be */
+  return price(limits, bound, false, choice);
 }

@@ -13,8 +13,8 @@ static const double joinedCost = 1.02;
 /* Plans that move at most this many times the bytes of operands and result read nothing again. */
 static const double mostOfLeast = 1.18;
 
-/* Sums may go through a PMU at this cost. */
-static const double carriedCost = 1.1;
+/* Sums may go through a PMU at this cost where memory works for this share of the time. */
+static const double carriedCost = 1.1, carriedShare = 2.0 / 3;
 
 typedef struct Search {
   const SambaStageGraph *graph;
@@ -30,8 +30,13 @@ typedef struct Search {
   SambaTileNest nest; /* of the last choice; of the next, when the tiles are the same */
 } Search;
 
+/* What a choice must cost less than. */
+static double boundOf(const Search *search) {
+  return search->found ? search->best->score : search->bound;
+}
+
 static void tryNest(Search *search, SambaGroupChoice *choice) {
-  double bound = search->found ? search->best->score : search->bound;
+  double bound = boundOf(search);
   if (sambaPlanPrice(search->limits, bound, choice) && choice->score < bound &&
       choice->elements_bytes <= search->most_bytes) {
     *search->best = *choice;
@@ -47,8 +52,10 @@ static void tryChoice(Search *search) {
   else
     sambaTileNestFill(search->graph, search->group, search->machine, search->limits->pipeline.count,
                       search->order, search->tile, search->unroll, nest);
-  SambaGroupChoice apart = {.nest = *nest};
-  tryNest(search, &apart);
+  if (sambaPlanMayFit(search->limits, boundOf(search), nest)) {
+    SambaGroupChoice apart = {.nest = *nest};
+    tryNest(search, &apart);
+  }
 
   /* PMUs with sums leave few for operands: two copies may share one, of either or of both. */
   for (uint32_t sides = 1; sides < 4 && search->carried; ++sides) {
@@ -107,8 +114,23 @@ static void tryThird(Search *search, const uint32_t *dims, uint32_t count, uint3
   }
 }
 
+enum { fewCopies = 4 };
+
+/* Copies of long runs: as many as there may be, and, where each point is loaded and used once, as
+ * many as there are generators, a few of them for the rest. */
+static uint32_t fewCandidates(const Search *search, uint32_t dim, int64_t most, uint32_t *out_few) {
+  uint32_t count = 0;
+  int64_t ags = search->limits->ags;
+  int64_t wanted[fewCopies] = {most, ags - 1, ags - 1 - ags / 16, ags - 1 - ags / 8};
+  for (uint32_t k = 0; k < fewCopies && !search->group->systolic && most > 1; ++k)
+    if (wanted[k] > 1)
+      out_few[count++] = fullCopies(search, dim, wanted[k] < most ? wanted[k] : most);
+  return count;
+}
+
 static void tryUnrolls(Search *search) {
   static const int64_t runs[] = {1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64};
+  const uint32_t run_count = sizeof runs / sizeof runs[0];
   const SambaGroup *group = search->group;
 
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
@@ -134,12 +156,12 @@ static void tryUnrolls(Search *search) {
     dims[at] = dim;
   }
 
-  for (uint32_t i = 0; i < count; ++i)
-    for (uint32_t r = 0; r < sizeof runs / sizeof runs[0]; ++r) {
-      uint32_t u = copiesFor(tilesOf(search, dims[i]), runs[r]);
-      if (u < 2)
-        break;
-      if (u > most)
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t few[fewCopies], few_count = fewCandidates(search, dims[i], most, few);
+    for (uint32_t r = 0; r < run_count + few_count; ++r) {
+      uint32_t u =
+          r < run_count ? copiesFor(tilesOf(search, dims[i]), runs[r]) : few[r - run_count];
+      if (u < 2 || u > most)
         continue;
       search->unroll[dims[i]] = u;
       tryChoice(search);
@@ -160,6 +182,7 @@ static void tryUnrolls(Search *search) {
       }
       search->unroll[dims[i]] = 1;
     }
+  }
 }
 
 /* Loop orders: as the dimensions stand, and with those of the second MAC operand first. */
@@ -378,6 +401,7 @@ static double leastBytes(const Search *search) {
 static bool searchCarried(Search *search) {
   const SambaGroupLimits *limits = search->limits;
   double most = mostOfLeast * leastBytes(search);
+  double memory = search->best->dram_bytes / sambaMachineDramBytesPerCycle(search->machine);
   if (search->best->elements_bytes <= most || limits->pipeline.count || limits->on_chip ||
       limits->buffered_output || !sambaGroupMayCarrySums(search->graph, search->group))
     return false;
@@ -387,7 +411,9 @@ static bool searchCarried(Search *search) {
   carried.best = &choice;
   carried.found = false;
   carried.carried = true;
-  carried.bound = carriedCost * search->best->score;
+  carried.bound = search->best->score;
+  if (memory > carriedShare * search->best->cycles)
+    carried.bound *= carriedCost;
   carried.most_bytes = most;
   searchSystolic(&carried);
   if (carried.found)

@@ -3,15 +3,16 @@
 
 #include "support/number/integer.h"
 
-uint32_t sambaBufferBank(const SambaMachine *machine, const SambaBuffer *buffer, uint64_t word) {
-  uint64_t banks = (uint64_t)machine->pmu_banks;
+SambaWordPlace sambaWordPlace(const SambaMachine *machine, const SambaBuffer *buffer,
+                              uint64_t word) {
+  uint64_t mask = (uint64_t)machine->pmu_banks - 1; /* a power of two */
   switch (buffer->banking) {
   case SAMBA_BANKING_ROW:
-    return (uint32_t)(word / buffer->row_words % banks);
+    return (SambaWordPlace){(uint32_t)(word / buffer->row_words & mask), 0};
   case SAMBA_BANKING_DIAGONAL:
-    return (uint32_t)((word + buffer->skew * (word / buffer->row_words % banks)) % banks);
+    return (SambaWordPlace){(uint32_t)(word & mask), (uint32_t)(word / buffer->row_words & mask)};
   default:
-    return (uint32_t)(word % banks);
+    return (SambaWordPlace){(uint32_t)(word & mask), 0};
   }
 }
 

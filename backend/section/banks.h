@@ -10,8 +10,12 @@
 #include "backend/machine/machine.h"
 #include "backend/section/section.h"
 
-/* The bank that holds a word of a slot. */
-uint32_t sambaBufferBank(const SambaMachine *machine, const SambaBuffer *buffer, uint64_t word);
+/* Where a word of a slot lies: a skew of s puts it in bank (bank + s x row) modulo pmu_banks. */
+typedef struct SambaWordPlace {
+  uint32_t bank, row; /* row: 0 unless the banking is diagonal */
+} SambaWordPlace;
+SambaWordPlace sambaWordPlace(const SambaMachine *machine, const SambaBuffer *buffer,
+                              uint64_t word);
 
 /* Bytes of one slot of a buffer: whole words. UINT64_MAX when they do not fit 64 bits. */
 uint64_t sambaSlotBytes(const SambaMachine *machine, uint64_t elements, SambaDType dtype);

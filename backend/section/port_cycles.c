@@ -14,7 +14,8 @@
 #include <string.h>
 
 enum {
-  MOST_KNOWN = 1 << 20, /* nests that are kept */
+  MOST_KNOWN = 1 << 20, /* cycles of nests that are kept */
+  LAYOUTS = 16,         /* of vectors, that are kept; a power of two */
   STEPS = SAMBA_MAX_COUNTERS + 1,
 };
 
@@ -22,13 +23,15 @@ enum {
 #define ALWAYS INT64_MAX
 
 typedef struct Known {
-  int64_t *key; /* NULL: free. Level, shift, then the value of each guard. */
-  uint64_t cycles;
+  int64_t *key;     /* NULL: free. Level, shift, then the value of each guard. */
+  uint64_t *cycles; /* with each skew */
 } Known;
 
-/* The inner chain of a port's tokens in a buffer with this banking. */
+/* The inner chain of a port's tokens in a buffer with this banking, or with all diagonals of its
+ * rows: those turn the banks alike where a nest is shifted by whole rows. */
 typedef struct Pattern {
   SambaBuffer buffer;
+  uint32_t skew_count; /* skews that are counted, from the buffer's on */
   uint64_t element_bytes, vector_elements, vector_cycles;
   uint32_t count, guard_count;
   uint64_t trips[STEPS];
@@ -42,23 +45,38 @@ typedef struct Pattern {
   int64_t bias;     /* makes addresses of the walk positive; whole periods */
   int64_t period;   /* elements: shifts by it only turn the banks */
   int64_t *scratch; /* values of guards, per level */
+  uint64_t *sums;   /* [level][skew_count]: cycles of the nest that is being counted */
   Known *known;
   uint64_t known_mask, known_count;
   struct Pattern *next;
 } Pattern;
 
-/* Something that counts when its stamp is that of the running vector. */
+/* A word that the running vector has when the stamp is the vector's. */
 typedef struct Stamped {
-  uint64_t stamp, value;
+  uint64_t stamp, word;
 } Stamped;
 
-/* Words of a vector and their number per bank. */
+/* The places of a vector's words beside that of the first one, and how many words one bank gives
+ * with each skew: shifting all of them by a place only turns the banks. */
+typedef struct Layout {
+  uint32_t count, skew, skew_count;
+  SambaWordPlace *places;
+  uint32_t *most;
+} Layout;
+
+/* The different words of a vector. */
 typedef struct VectorWords {
   uint64_t stamp;
   Stamped *words; /* a power of two of places, at least four times as many as a vector has words */
   uint32_t shift; /* of a hash to a place */
   uint64_t mask;
-  Stamped *banks;
+  uint64_t last; /* the word that came last; UINT64_MAX: none */
+  uint64_t *taken;
+  bool hashed; /* the words taken are in the table: not before one comes that is not the largest */
+  SambaWordPlace *places;
+  uint32_t count;
+  uint32_t *given; /* [bank]: words that it gives; zero between vectors */
+  Layout layouts[LAYOUTS], *last_layout;
 } VectorWords;
 
 struct SambaPortPatterns {
@@ -171,7 +189,8 @@ static void measure(Pattern *pattern) {
 }
 
 static Pattern makePattern(const SambaPortPatterns *patterns, const SambaBuffer *buffer,
-                           const SambaPort *port, uint64_t vector_bytes, int64_t *guard_strides) {
+                           uint32_t skew_count, const SambaPort *port, uint64_t vector_bytes,
+                           int64_t *guard_strides) {
   const SambaMachine *machine = patterns->machine;
   const SambaAccess *access = &port->access;
   uint64_t bytes = sambaDTypeBytes(port->dtype);
@@ -179,6 +198,7 @@ static Pattern makePattern(const SambaPortPatterns *patterns, const SambaBuffer 
   uint64_t row_bytes = row_words * (uint64_t)machine->pmu_word_bytes;
   Pattern pattern = {
       .buffer = {.banking = buffer->banking, .row_words = buffer->row_words, .skew = buffer->skew},
+      .skew_count = skew_count,
       .element_bytes = bytes,
       .vector_elements = vector_bytes > bytes ? vector_bytes / bytes : 1,
       .vector_cycles = vector_bytes < bytes ? (bytes + vector_bytes - 1) / vector_bytes : 1,
@@ -193,8 +213,9 @@ static Pattern makePattern(const SambaPortPatterns *patterns, const SambaBuffer 
 static bool samePattern(const Pattern *a, const Pattern *b, const SambaAccess *access) {
   bool same = a->buffer.banking == b->buffer.banking &&
               a->buffer.row_words == b->buffer.row_words && a->buffer.skew == b->buffer.skew &&
-              a->element_bytes == b->element_bytes && a->vector_elements == b->vector_elements &&
-              a->count == b->count && a->guard_count == b->guard_count &&
+              a->skew_count == b->skew_count && a->element_bytes == b->element_bytes &&
+              a->vector_elements == b->vector_elements && a->count == b->count &&
+              a->guard_count == b->guard_count &&
               memcmp(a->trips, b->trips, a->count * sizeof *a->trips) == 0 &&
               memcmp(a->strides, b->strides, a->count * sizeof *a->strides) == 0;
   for (uint32_t g = 0; same && g < a->guard_count; ++g)
@@ -204,11 +225,11 @@ static bool samePattern(const Pattern *a, const Pattern *b, const SambaAccess *a
 }
 
 static Pattern *findPattern(SambaPortPatterns *patterns, const SambaBuffer *buffer,
-                            const SambaPort *port, uint64_t vector_bytes) {
+                            uint32_t skew_count, const SambaPort *port, uint64_t vector_bytes) {
   const SambaAccess *access = &port->access;
   uint32_t guards = access->guard_count;
   int64_t *guard_strides = SAMBA_ARENA_ARRAY(patterns->arena, int64_t, (size_t)guards *STEPS);
-  Pattern made = makePattern(patterns, buffer, port, vector_bytes, guard_strides);
+  Pattern made = makePattern(patterns, buffer, skew_count, port, vector_bytes, guard_strides);
   for (Pattern *known = patterns->first; known; known = known->next)
     if (samePattern(known, &made, access))
       return known;
@@ -220,6 +241,8 @@ static Pattern *findPattern(SambaPortPatterns *patterns, const SambaBuffer *buff
   pattern->guard_high = SAMBA_ARENA_ARRAY(patterns->arena, int64_t, (size_t)guards *(STEPS + 1));
   pattern->scratch =
       SAMBA_ARENA_ARRAY(patterns->arena, int64_t, ((size_t)guards + 2) * (STEPS + 2));
+  pattern->sums =
+      SAMBA_ARENA_ARRAY(patterns->arena, uint64_t, (size_t)skew_count *(pattern->count + 1));
   for (uint32_t g = 0; g < guards; ++g)
     pattern->limits[g] = access->guards[g].limit;
   measure(pattern);
@@ -230,21 +253,90 @@ static Pattern *findPattern(SambaPortPatterns *patterns, const SambaBuffer *buff
 
 /*===-- Walking vectors -----------------------------------------------------------------------===*/
 
-/* Counts a word of the running vector; returns how many its bank gives by now. */
-static uint64_t takeWord(SambaPortPatterns *patterns, const Pattern *pattern, uint64_t word) {
-  VectorWords *vector = &patterns->vector;
+/* False when the table has the word already. */
+static bool enterWord(VectorWords *vector, uint64_t word) {
   uint64_t at = word * UINT64_C(0x9e3779b97f4a7c15) >> vector->shift;
   while (vector->words[at].stamp == vector->stamp) {
-    if (vector->words[at].value == word)
-      return 0;
+    if (vector->words[at].word == word)
+      return false;
     at = (at + 1) & vector->mask;
   }
   vector->words[at] = (Stamped){vector->stamp, word};
+  return true;
+}
 
-  Stamped *bank = &vector->banks[sambaBufferBank(patterns->machine, &pattern->buffer, word)];
-  if (bank->stamp != vector->stamp)
-    *bank = (Stamped){vector->stamp, 0};
-  return ++bank->value;
+/* Adds a word to the running vector unless it has it. */
+static void takeWord(SambaPortPatterns *patterns, const Pattern *pattern, uint64_t word) {
+  VectorWords *vector = &patterns->vector;
+  if (word == vector->last)
+    return;
+  bool rises = vector->count == 0 || word > vector->last;
+  vector->last = word;
+  if (!vector->hashed && !rises) {
+    vector->hashed = true;
+    for (uint32_t i = 0; i < vector->count; ++i)
+      enterWord(vector, vector->taken[i]);
+  }
+  if (vector->hashed && !enterWord(vector, word))
+    return;
+  vector->taken[vector->count] = word;
+  vector->places[vector->count++] = sambaWordPlace(patterns->machine, &pattern->buffer, word);
+}
+
+static void beginVector(VectorWords *vector) {
+  vector->last = UINT64_MAX;
+  vector->hashed = false;
+  vector->count = 0;
+  ++vector->stamp;
+}
+
+static bool isLayout(const VectorWords *vector, const Pattern *pattern, const Layout *layout) {
+  return layout->count == vector->count && layout->skew == pattern->buffer.skew &&
+         layout->skew_count == pattern->skew_count &&
+         memcmp(layout->places, vector->places, vector->count * sizeof *vector->places) == 0;
+}
+
+/* Counts the words of the running vector in each bank, with each skew. */
+static void countWords(VectorWords *vector, const Pattern *pattern, uint32_t mask, Layout *layout) {
+  layout->count = vector->count;
+  layout->skew = pattern->buffer.skew;
+  layout->skew_count = pattern->skew_count;
+  memcpy(layout->places, vector->places, vector->count * sizeof *vector->places);
+  for (uint32_t s = 0; s < pattern->skew_count; ++s) {
+    uint32_t skew = pattern->buffer.skew + s, most = 0;
+    for (uint32_t i = 0; i < vector->count; ++i) {
+      const SambaWordPlace *place = &vector->places[i];
+      uint32_t given = ++vector->given[(place->bank + skew * place->row) & mask];
+      most = given > most ? given : most;
+    }
+    for (uint32_t i = 0; i < vector->count; ++i)
+      vector->given[(vector->places[i].bank + skew * vector->places[i].row) & mask] = 0;
+    layout->most[s] = most;
+  }
+}
+
+/* Adds the cycles of the running vector for each skew, and begins the next vector. */
+static void endVector(SambaPortPatterns *patterns, const Pattern *pattern, uint64_t *cycles) {
+  VectorWords *vector = &patterns->vector;
+  uint32_t mask = (uint32_t)patterns->machine->pmu_banks - 1;
+  SambaWordPlace first = vector->count ? vector->places[0] : (SambaWordPlace){0, 0};
+  uint32_t hash = 0;
+  for (uint32_t i = 0; i < vector->count; ++i) {
+    SambaWordPlace *place = &vector->places[i];
+    *place = (SambaWordPlace){(place->bank - first.bank) & mask, (place->row - first.row) & mask};
+    hash += (place->bank + 3 * place->row) * (2 * i + 1);
+  }
+
+  Layout *layout = vector->last_layout;
+  if (!layout || !isLayout(vector, pattern, layout)) {
+    layout = vector->last_layout = &vector->layouts[hash % LAYOUTS];
+    if (!isLayout(vector, pattern, layout))
+      countWords(vector, pattern, mask, layout);
+  }
+  for (uint32_t s = 0; s < pattern->skew_count; ++s)
+    cycles[s] +=
+        layout->most[s] > pattern->vector_cycles ? layout->most[s] : pattern->vector_cycles;
+  beginVector(vector);
 }
 
 static bool isEnabled(const Pattern *pattern, const int64_t *guards) {
@@ -271,34 +363,50 @@ static bool stepWalk(const Pattern *pattern, uint32_t level, uint64_t *counters,
   return false;
 }
 
-/* Cycles of the nest from `level` on, walked element by element. */
-static uint64_t walkVectors(SambaPortPatterns *patterns, const Pattern *pattern, uint32_t level,
-                            int64_t address, int64_t *guards) {
-  uint64_t word_bytes = (uint64_t)patterns->machine->pmu_word_bytes;
+/* Elements from the walk's place on that lie side by side, as far as the vector has room for them;
+ * the walk goes on at the last of them. */
+static uint64_t takeRun(const Pattern *pattern, uint64_t room, uint64_t *counters,
+                        const int64_t *guards) {
+  uint32_t last = pattern->count - 1;
+  if (!pattern->count || pattern->strides[last] != 1)
+    return 1;
+  for (uint32_t g = 0; g < pattern->guard_count; ++g)
+    if (guards[g] != ALWAYS)
+      return 1;
+  uint64_t run = pattern->trips[last] - counters[last];
+  run = run < room ? run : room;
+  counters[last] += run - 1;
+  return run;
+}
+
+/* Adds the cycles of the nest from `level` on, walked run by run. */
+static void walkVectors(SambaPortPatterns *patterns, const Pattern *pattern, uint32_t level,
+                        int64_t address, int64_t *guards, uint64_t *cycles) {
+  uint32_t word_bits = (uint32_t)__builtin_ctzll((uint64_t)patterns->machine->pmu_word_bytes);
   uint64_t counters[STEPS] = {0};
-  uint64_t cycles = 0, most = 0, elements = 0;
+  uint64_t elements = 0;
   address += pattern->bias;
-  ++patterns->vector.stamp;
+  beginVector(&patterns->vector);
 
   do {
+    uint64_t run = 1;
     if (isEnabled(pattern, guards)) {
+      run = takeRun(pattern, pattern->vector_elements - elements, counters, guards);
       uint64_t byte = (uint64_t)address * pattern->element_bytes;
-      uint64_t last = (byte + pattern->element_bytes - 1) / word_bytes;
-      for (uint64_t word = byte / word_bytes; word <= last; ++word) {
-        uint64_t given = takeWord(patterns, pattern, word);
-        most = given > most ? given : most;
-      }
+      uint64_t last = (byte + run * pattern->element_bytes - 1) >> word_bits;
+      for (uint64_t word = byte >> word_bits; word <= last; ++word)
+        takeWord(patterns, pattern, word);
+      address += (int64_t)(run - 1);
     }
-    if (++elements == pattern->vector_elements) {
-      cycles += most > pattern->vector_cycles ? most : pattern->vector_cycles;
-      most = elements = 0;
-      ++patterns->vector.stamp;
+    elements += run;
+    if (elements == pattern->vector_elements) {
+      endVector(patterns, pattern, cycles);
+      elements = 0;
     }
   } while (stepWalk(pattern, level, counters, &address, guards));
 
   if (elements)
-    cycles += most > pattern->vector_cycles ? most : pattern->vector_cycles;
-  return cycles;
+    endVector(patterns, pattern, cycles);
 }
 
 /*===-- Nests that are known ------------------------------------------------------------------===*/
@@ -321,8 +429,8 @@ static Known *findKnown(const Pattern *pattern, const int64_t *key) {
 }
 
 static void keep(SambaPortPatterns *patterns, Pattern *pattern, const int64_t *key,
-                 uint64_t cycles) {
-  if (pattern->known_count >= MOST_KNOWN)
+                 const uint64_t *cycles) {
+  if (pattern->known_count * pattern->skew_count >= MOST_KNOWN)
     return;
   if (!pattern->known || pattern->known_count * 2 >= pattern->known_mask) {
     Known *old = pattern->known;
@@ -335,7 +443,9 @@ static void keep(SambaPortPatterns *patterns, Pattern *pattern, const int64_t *k
   }
 
   size_t bytes = (2 + pattern->guard_count) * sizeof *key;
-  *findKnown(pattern, key) = (Known){sambaArenaCopy(patterns->arena, key, bytes), cycles};
+  *findKnown(pattern, key) =
+      (Known){sambaArenaCopy(patterns->arena, key, bytes),
+              sambaArenaCopy(patterns->arena, cycles, pattern->skew_count * sizeof *cycles)};
   ++pattern->known_count;
 }
 
@@ -354,41 +464,46 @@ static bool settleGuards(const Pattern *pattern, uint32_t level, int64_t *guards
   return true;
 }
 
-/* Cycles of the nest from `level` on, shifted by `address`; level -> values of the guards at its
- * start. */
-static uint64_t nestCycles(SambaPortPatterns *patterns, Pattern *pattern, uint32_t level,
-                           int64_t address, const int64_t *guards) {
-  uint32_t guard_count = pattern->guard_count;
+/* Cycles of the nest from `level` on, shifted by `address`, with each skew; level -> values of the
+ * guards at its start. They stand there until the next nest of this level is counted. */
+static const uint64_t *nestCycles(SambaPortPatterns *patterns, Pattern *pattern, uint32_t level,
+                                  int64_t address, const int64_t *guards) {
+  uint32_t guard_count = pattern->guard_count, skews = pattern->skew_count;
   int64_t *key = pattern->scratch + (size_t)level * (guard_count + 2);
+  uint64_t *cycles = pattern->sums + (size_t)level * skews;
   uint64_t vectors =
       (pattern->inside[level] + pattern->vector_elements - 1) / pattern->vector_elements;
   key[0] = level;
   key[1] = address % pattern->period + (address % pattern->period < 0 ? pattern->period : 0);
   if (guard_count)
     memcpy(key + 2, guards, guard_count * sizeof *guards);
-  if (!settleGuards(pattern, level, key + 2))
-    return vectors * pattern->vector_cycles;
+  if (!settleGuards(pattern, level, key + 2)) {
+    for (uint32_t s = 0; s < skews; ++s)
+      cycles[s] = vectors * pattern->vector_cycles;
+    return cycles;
+  }
   const Known *known = pattern->known ? findKnown(pattern, key) : NULL;
   if (known && known->key)
     return known->cycles;
 
-  uint64_t cycles = 0;
   int64_t state[2 + SAMBA_MAX_GUARDS];
   memcpy(state, key, (2 + guard_count) * sizeof *key);
+  memset(cycles, 0, skews * sizeof *cycles);
   if (level == pattern->walked) {
-    cycles = walkVectors(patterns, pattern, level, key[1], state + 2);
+    walkVectors(patterns, pattern, level, key[1], state + 2, cycles);
   } else {
     bool moves = pattern->strides[level] % pattern->period != 0;
     for (uint32_t g = 0; g < guard_count; ++g)
       moves |= state[2 + g] != ALWAYS && guardStrides(pattern, g)[level];
     for (uint64_t i = 0; i < (moves ? pattern->trips[level] : 1); ++i) {
-      cycles += nestCycles(patterns, pattern, level + 1, state[1], state + 2);
+      const uint64_t *inner = nestCycles(patterns, pattern, level + 1, state[1], state + 2);
+      for (uint32_t s = 0; s < skews; ++s)
+        cycles[s] += inner[s] * (moves ? 1 : pattern->trips[level]);
       state[1] += pattern->strides[level];
       for (uint32_t g = 0; g < guard_count; ++g)
         if (state[2 + g] != ALWAYS)
           state[2 + g] += guardStrides(pattern, g)[level];
     }
-    cycles *= moves ? 1 : pattern->trips[level];
   }
 
   keep(patterns, pattern, key, cycles);
@@ -410,16 +525,23 @@ SambaPortPatterns *sambaPortPatternsCreate(const SambaMachine *machine, SambaAre
       (VectorWords){.words = SAMBA_ARENA_ARRAY(arena, Stamped, (size_t)1 << bits),
                     .shift = (uint32_t)(64 - bits),
                     .mask = (UINT64_C(1) << bits) - 1,
-                    .banks = SAMBA_ARENA_ARRAY(arena, Stamped, (size_t)machine->pmu_banks)};
+                    .taken = SAMBA_ARENA_ARRAY(arena, uint64_t, (size_t)1 << bits),
+                    .places = SAMBA_ARENA_ARRAY(arena, SambaWordPlace, (size_t)1 << bits),
+                    .given = SAMBA_ARENA_ARRAY(arena, uint32_t, (size_t)machine->pmu_banks)};
+  for (uint32_t i = 0; i < LAYOUTS; ++i)
+    patterns->vector.layouts[i] =
+        (Layout){.places = SAMBA_ARENA_ARRAY(arena, SambaWordPlace, (size_t)most),
+                 .most = SAMBA_ARENA_ARRAY(arena, uint32_t, (size_t)machine->pmu_banks)};
   return patterns;
 }
 
-SambaPortCycles *sambaPortCyclesCreate(SambaPortPatterns *patterns, const SambaBuffer *buffer,
-                                       const SambaPort *port, uint64_t vector_bytes) {
+static SambaPortCycles *createCycles(SambaPortPatterns *patterns, const SambaBuffer *buffer,
+                                     uint32_t skew_count, const SambaPort *port,
+                                     uint64_t vector_bytes) {
   const SambaAccess *access = &port->access;
   SambaPortCycles *cycles = SAMBA_ARENA_NEW(patterns->arena, SambaPortCycles);
   cycles->patterns = patterns;
-  cycles->pattern = findPattern(patterns, buffer, port, vector_bytes);
+  cycles->pattern = findPattern(patterns, buffer, skew_count, port, vector_bytes);
   cycles->access = access;
   cycles->outer = SAMBA_ARENA_ARRAY(patterns->arena, Outer, access->token_level);
 
@@ -432,16 +554,27 @@ SambaPortCycles *sambaPortCyclesCreate(SambaPortPatterns *patterns, const SambaB
       cycles->outer[cycles->outer_count++] = (Outer){divisor, access->trips[c], c};
   }
 
+  return cycles;
+}
+
+SambaPortCycles *sambaPortCyclesCreate(SambaPortPatterns *patterns, const SambaBuffer *buffer,
+                                       const SambaPort *port, uint64_t vector_bytes) {
+  SambaPortCycles *cycles = createCycles(patterns, buffer, 1, port, vector_bytes);
   cycles->first = sambaPortTokenCycles(cycles, 0);
   return cycles;
 }
 
+SambaPortCycles *sambaPortSkewsCreate(SambaPortPatterns *patterns, uint32_t row_words,
+                                      const SambaPort *port, uint64_t vector_bytes) {
+  SambaBuffer buffer = {.banking = SAMBA_BANKING_DIAGONAL, .row_words = row_words};
+  uint32_t skews = (uint32_t)patterns->machine->pmu_banks;
+  return createCycles(patterns, &buffer, skews, port, vector_bytes);
+}
+
 bool sambaPortCyclesAreFixed(const SambaPortCycles *cycles) { return cycles->outer_count == 0; }
 
-uint64_t sambaPortTokenCycles(SambaPortCycles *cycles, uint64_t token) {
+const uint64_t *sambaPortTokenSkews(SambaPortCycles *cycles, uint64_t token) {
   const SambaAccess *access = cycles->access;
-  if (cycles->first && !cycles->outer_count)
-    return cycles->first;
   int64_t address = access->base;
   int64_t guards[SAMBA_MAX_GUARDS];
   for (uint32_t g = 0; g < access->guard_count; ++g)
@@ -455,4 +588,10 @@ uint64_t sambaPortTokenCycles(SambaPortCycles *cycles, uint64_t token) {
       guards[g] += access->guards[g].strides[outer->counter] * step;
   }
   return nestCycles(cycles->patterns, cycles->pattern, 0, address, guards);
+}
+
+uint64_t sambaPortTokenCycles(SambaPortCycles *cycles, uint64_t token) {
+  if (cycles->first && !cycles->outer_count)
+    return cycles->first;
+  return *sambaPortTokenSkews(cycles, token);
 }

@@ -22,9 +22,15 @@ SambaPortPatterns *sambaPortPatternsCreate(const SambaMachine *machine, SambaAre
 typedef struct SambaPortCycles SambaPortCycles;
 SambaPortCycles *sambaPortCyclesCreate(SambaPortPatterns *patterns, const SambaBuffer *buffer,
                                        const SambaPort *port, uint64_t vector_bytes);
+/* The same of a diagonal buffer with such rows, with each skew from 0, which is columns, to
+ * pmu_banks - 1: one look at the addresses serves them all. */
+SambaPortCycles *sambaPortSkewsCreate(SambaPortPatterns *patterns, uint32_t row_words,
+                                      const SambaPort *port, uint64_t vector_bytes);
 /* Every token takes as long as the first one. */
 bool sambaPortCyclesAreFixed(const SambaPortCycles *cycles);
 /* Cycles of token number `token` of the port. */
 uint64_t sambaPortTokenCycles(SambaPortCycles *cycles, uint64_t token);
+/* The same with each skew; valid until the next call. */
+const uint64_t *sambaPortTokenSkews(SambaPortCycles *cycles, uint64_t token);
 
 #endif

@@ -141,7 +141,7 @@ static void findOwners(SambaSimulator *simulator) {
   uint32_t *kept = sambaAllocate(sambaArraySize(pef->symbols_count, sizeof *kept));
   for (uint32_t s = 0; s < pef->symbols_count; ++s) {
     simulator->symbols[s].owner = s;
-    simulator->symbols[s].lines = linesOf(pef->symbols[s].bytes);
+    simulator->symbols[s].lines = linesOf(sambaPefSymbolSpan(&pef->symbols[s]));
     if (pef->symbols[s].flags & SAMBA_PEF_PERSISTENT)
       kept[count++] = s;
   }
@@ -169,12 +169,13 @@ static uint32_t *lineOwners(const SambaSimulator *simulator, uint32_t symbol) {
          (record->address - simulator->pef->regions[record->region].address) / lineBytes;
 }
 
-/* Marks the symbol's lines as its own; lines that belonged to another lose their data. */
+/* Marks the symbol's lines as its own, also those between its blocks; lines that belonged to
+ * another lose their data. */
 static void takeLines(SambaSimulator *simulator, uint32_t symbol) {
   uint32_t owner = simulator->symbols[symbol].owner;
   SymbolState *state = &simulator->symbols[owner];
   uint32_t *owners = lineOwners(simulator, symbol);
-  uint64_t lines = linesOf(simulator->pef->symbols[symbol].bytes);
+  uint64_t lines = linesOf(sambaPefSymbolSpan(&simulator->pef->symbols[symbol]));
 
   if (!state->written)
     state->written = sambaAllocateZeroed(state->lines / 8 + 1, 1);
@@ -192,7 +193,7 @@ static SambaStatus checkOwner(const SambaSimulator *simulator, uint32_t symbol) 
   const SambaPefSymbol *record = &simulator->pef->symbols[symbol];
   const uint32_t *owners = lineOwners(simulator, symbol);
   uint32_t owner = simulator->symbols[symbol].owner;
-  for (uint64_t i = 0; i < linesOf(record->bytes); ++i)
+  for (uint64_t i = 0; i < linesOf(sambaPefSymbolSpan(record)); ++i)
     if (owners[i] != owner + 1)
       return owners[i] == 0
                  ? sambaStatusMake(
@@ -213,11 +214,15 @@ static SambaStatus checkOwner(const SambaSimulator *simulator, uint32_t symbol) 
  */
 static void setWhole(SambaSimulator *simulator, uint32_t symbol) {
   SymbolState *state = stateOf(simulator, symbol);
-  uint64_t lines = linesOf(simulator->pef->symbols[symbol].bytes);
+  const SambaPefSymbol *record = &simulator->pef->symbols[symbol];
+  uint64_t lines = linesOf(record->bytes), block, step;
   takeLines(simulator, symbol);
-  for (uint64_t i = 0; i < lines && lines < state->lines && !state->whole; ++i)
-    state->written[i / 8] |= (uint8_t)(1u << (i % 8));
-  state->whole |= lines == state->lines;
+  state->whole |= record->layout == SAMBA_PEF_LAYOUT_ROW_MAJOR && lines == state->lines;
+
+  sambaPefSymbolBlocks(record, &block, &step);
+  for (uint64_t at = 0; at < sambaPefSymbolSpan(record) && !state->whole; at += step)
+    for (uint64_t i = at / lineBytes; i < linesOf(at + block); ++i)
+      state->written[i / 8] |= (uint8_t)(1u << (i % 8));
 }
 
 static SambaStatus initialize(SambaSimulator *simulator, uint32_t index) {
@@ -347,7 +352,11 @@ SambaStatus sambaSimulatorLoad(SambaSimulator *simulator, const SambaPef *pef) {
 SambaStatus sambaSimulatorWrite(SambaSimulator *simulator, uint32_t symbol, const void *data) {
   if (simulator->options.no_values)
     return NULL;
-  memcpy(dataOf(simulator, symbol), data, simulator->pef->symbols[symbol].bytes);
+  const SambaPefSymbol *record = &simulator->pef->symbols[symbol];
+  uint64_t block, step;
+  sambaPefSymbolBlocks(record, &block, &step);
+  for (uint64_t at = 0, to = 0; at < record->bytes; at += block, to += step)
+    memcpy(dataOf(simulator, symbol) + to, (const uint8_t *)data + at, block);
   setWhole(simulator, symbol);
   return NULL;
 }
@@ -359,12 +368,17 @@ SambaStatus sambaSimulatorRead(SambaSimulator *simulator, uint32_t symbol, void 
                            SAMBA_STRING_ARGS(record->name));
   SAMBA_RETURN_IF_ERROR(checkOwner(simulator, symbol));
   const SymbolState *state = stateOf(simulator, symbol);
-  for (uint64_t i = 0; !state->whole && i < linesOf(record->bytes); ++i)
-    if (!(state->written[i / 8] & (1u << (i % 8))))
-      return sambaStatusMake(
-          SAMBA_FAULT, "read of never-written memory: symbol '%.*s' holds no data at byte %llu",
-          SAMBA_STRING_ARGS(record->name), (unsigned long long)(i * lineBytes));
-  memcpy(data, dataOf(simulator, symbol), record->bytes);
+  uint64_t block, step;
+  sambaPefSymbolBlocks(record, &block, &step);
+
+  for (uint64_t at = 0, from = 0; at < record->bytes; at += block, from += step) {
+    for (uint64_t i = from / lineBytes; !state->whole && i < linesOf(from + block); ++i)
+      if (!(state->written[i / 8] & (1u << (i % 8))))
+        return sambaStatusMake(
+            SAMBA_FAULT, "read of never-written memory: symbol '%.*s' holds no data at byte %llu",
+            SAMBA_STRING_ARGS(record->name), (unsigned long long)(i * lineBytes));
+    memcpy((uint8_t *)data + at, dataOf(simulator, symbol) + from, block);
+  }
   return NULL;
 }
 

@@ -28,9 +28,10 @@ uint32_t sambaStageGraphAddStage(SambaStageGraph *graph, const SambaStage *stage
   if (graph->stage_count == graph->stage_capacity || !graph->mappings) {
     if (graph->stage_count == graph->stage_capacity) /* a stage is large, most graphs have one */
       graph->stage_capacity = graph->stage_capacity ? 2 * graph->stage_capacity : 1;
-    graph->stages = grow(graph->arena, graph->stages, graph->stage_count, graph->stage_capacity,
+    SambaArena *arena = graph->tables ? graph->tables : graph->arena;
+    graph->stages = grow(arena, graph->stages, graph->stage_count, graph->stage_capacity,
                          sizeof *graph->stages);
-    graph->mappings = grow(graph->arena, graph->mappings, graph->mappings ? graph->stage_count : 0,
+    graph->mappings = grow(arena, graph->mappings, graph->mappings ? graph->stage_count : 0,
                            graph->stage_capacity, sizeof *graph->mappings);
   }
   graph->stages[graph->stage_count] = *stage;
@@ -272,10 +273,45 @@ static bool aliasIsWritten(const SambaStageGraph *graph, uint32_t tensor, const 
   return of != SAMBA_NO_INDEX && written[of];
 }
 
+/* Elements that the stage writes; of a scatter, whose places nobody knows, as many as there are. */
+static double elementsWritten(const SambaStageGraph *graph, const SambaStage *stage) {
+  const SambaStageTensor *tensor = &graph->tensors[stage->output.tensor];
+  double elements = 1;
+  if (sambaStageScatters(stage)) {
+    for (uint32_t axis = 0; axis < tensor->rank; ++axis)
+      elements *= (double)tensor->dims[axis];
+    return elements;
+  }
+  for (uint32_t dim = 0; dim < stage->dim_count; ++dim)
+    elements *= stage->reduced[dim] ? 1 : (double)stage->extents[dim];
+  return elements;
+}
+
+/* A result of which a part lies in memory already has no other reader here: on chip there is only
+ * what is written. `missing`: elements of each tensor that no stage has written. */
+static SambaStatus checkWhole(const SambaStageGraph *graph, const double *missing) {
+  for (uint32_t index = 0; index < graph->stage_count; ++index)
+    for (uint32_t i = 0; i < graph->stages[index].operand_count; ++i) {
+      uint32_t tensor = graph->stages[index].operands[i].tensor;
+      if (graph->tensors[tensor].role == SAMBA_TENSOR_RESULT && missing[tensor] > 0)
+        return sambaStatusMake(SAMBA_INVALID,
+                               "stage %u (%s) operand %u reads tensor %u, of which the section "
+                               "writes a part only; cut the section there",
+                               index, graph->stages[index].name, i, tensor);
+    }
+  return NULL;
+}
+
 /* Each tensor's role against who reads and writes it, in stage order. */
 static SambaStatus checkOrder(const SambaStageGraph *graph) {
   bool *written = sambaAllocateZeroed(graph->tensor_count, sizeof *written);
+  double *missing = sambaAllocateZeroed(graph->tensor_count, sizeof *missing);
   SambaStatus status = NULL;
+  for (uint32_t tensor = 0; tensor < graph->tensor_count; ++tensor) {
+    missing[tensor] = 1;
+    for (uint32_t axis = 0; axis < graph->tensors[tensor].rank; ++axis)
+      missing[tensor] *= (double)graph->tensors[tensor].dims[axis];
+  }
 
   for (uint32_t index = 0; index < graph->stage_count && !status; ++index) {
     const SambaStage *stage = &graph->stages[index];
@@ -292,6 +328,7 @@ static SambaStatus checkOrder(const SambaStageGraph *graph) {
                           index, stage->name, stage->output.tensor);
     else
       written[stage->output.tensor] = true;
+    missing[stage->output.tensor] -= elementsWritten(graph, stage);
   }
 
   for (uint32_t tensor = 0; tensor < graph->tensor_count && !status; ++tensor)
@@ -299,7 +336,10 @@ static SambaStatus checkOrder(const SambaStageGraph *graph) {
         !aliasIsWritten(graph, tensor, written))
       status =
           sambaStatusMake(SAMBA_INVALID, "tensor %u is a result, but no stage writes it", tensor);
+  if (!status)
+    status = checkWhole(graph, missing);
   free(written);
+  free(missing);
 
   return status;
 }

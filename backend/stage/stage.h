@@ -101,6 +101,7 @@ typedef struct SambaMapping {
 
 typedef struct SambaStageGraph {
   SambaArena *arena;
+  SambaArena *tables; /* of stages and mappings, which are large; NULL: arena */
   const char *name;
   uint32_t tensor_count, tensor_capacity;
   SambaStageTensor *tensors;

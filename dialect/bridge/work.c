@@ -20,9 +20,10 @@ static int row_count = 1;
 static pthread_mutex_t rows_mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local Row *current = rows;
 
-void sambaWorkCount(SambaWork work) {
-  atomic_fetch_add_explicit(&current->counts[work], 1, memory_order_relaxed);
+void sambaWorkAdd(SambaWork work, uint64_t times) {
+  atomic_fetch_add_explicit(&current->counts[work], times, memory_order_relaxed);
 }
+void sambaWorkCount(SambaWork work) { sambaWorkAdd(work, 1); }
 
 static uint64_t countOf(const Row *row, int work) {
   return atomic_load_explicit(&row->counts[work], memory_order_relaxed);
@@ -53,7 +54,12 @@ void sambaWorkPrint(FILE *out) {
   static const char *const texts[SAMBA_WORK_KINDS] = {
       [SAMBA_WORK_GRAPHS_BUILT] = "graphs-built - Stage graphs built from IR",
       [SAMBA_WORK_PLANS_MADE] = "plans-made - Runs of the planner",
-      [SAMBA_WORK_SECTIONS_READ] = "sections-read - Sections of units read from IR"};
+      [SAMBA_WORK_SECTIONS_READ] = "sections-read - Sections of units read from IR",
+      [SAMBA_WORK_INTERVALS_PRICED] = "intervals-priced - Sections that the search tried",
+      [SAMBA_WORK_INTERVALS_REUSED] = "intervals-reused - Sections with the price of equal ones",
+      [SAMBA_WORK_INTERVALS_SKIPPED] = "intervals-skipped - Sections that cannot be better",
+      [SAMBA_WORK_GRAPHS_REORDERED] = "graphs-reordered - Graphs that run in another order",
+      [SAMBA_WORK_SEARCHES_OVER] = "searches-over - Searches that --search-seconds ended"};
   static const char line[] =
       "===-------------------------------------------------------------------------===";
   fprintf(out, "%s\n                      ... Samba's pass statistics report ...\n%s\n", line,

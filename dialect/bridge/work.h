@@ -15,10 +15,17 @@ typedef enum {
   SAMBA_WORK_GRAPHS_BUILT,  /* stage graphs, from IR */
   SAMBA_WORK_PLANS_MADE,    /* runs of the planner */
   SAMBA_WORK_SECTIONS_READ, /* rdu.sections read from IR, verifiers included */
+  /* Of the search for sections (o3): */
+  SAMBA_WORK_INTERVALS_PRICED,  /* operators that were tried as a section */
+  SAMBA_WORK_INTERVALS_REUSED,  /* that have the price of equal ones */
+  SAMBA_WORK_INTERVALS_SKIPPED, /* that cannot be better than what is known */
+  SAMBA_WORK_GRAPHS_REORDERED,  /* whose operators run in another order than traced */
+  SAMBA_WORK_SEARCHES_OVER,     /* that ended by --search-seconds */
   SAMBA_WORK_KINDS
 } SambaWork;
 
 void sambaWorkCount(SambaWork work);
+void sambaWorkAdd(SambaWork work, uint64_t times);
 /* What the process has counted so far, on all threads. */
 uint64_t sambaWorkTotal(SambaWork work);
 

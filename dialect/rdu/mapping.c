@@ -6,19 +6,21 @@
 
 #include <stdlib.h>
 
+MlirAttribute sambaMappingAttributeOf(MlirOperation operation, uint32_t ordinal) {
+  MlirAttribute attribute = sambaOperationAttribute(operation, SAMBA_MAPPING_ATTRIBUTE);
+  if (mlirAttributeIsNull(attribute))
+    return attribute;
+  bool list = mlirAttributeIsAArray(attribute);
+  if (ordinal >= (list ? (uint64_t)mlirArrayAttrGetNumElements(attribute) : 1))
+    return mlirAttributeGetNull();
+  return list ? mlirArrayAttrGetElement(attribute, ordinal) : attribute;
+}
+
 bool sambaMappingOfOperation(MlirOperation operation, uint32_t ordinal, SambaMapping *out_mapping) {
   *out_mapping = (SambaMapping){0};
-  MlirAttribute attribute = sambaOperationAttribute(operation, SAMBA_MAPPING_ATTRIBUTE);
-
+  MlirAttribute attribute = sambaMappingAttributeOf(operation, ordinal);
   if (mlirAttributeIsNull(attribute))
     return false;
-  if (mlirAttributeIsAArray(attribute)) {
-    if (ordinal >= (uint64_t)mlirArrayAttrGetNumElements(attribute))
-      return false;
-    attribute = mlirArrayAttrGetElement(attribute, ordinal);
-  } else if (ordinal) {
-    return false;
-  }
 
   SambaStatus status = sambaMappingFromAttribute(attribute, out_mapping);
   sambaStatusFree(status);

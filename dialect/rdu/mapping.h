@@ -7,6 +7,8 @@
 
 #include "mlir-c/IR.h"
 
+/* The #rdu.mapping of a stage of the operation; null when there is none. */
+MlirAttribute sambaMappingAttributeOf(MlirOperation operation, uint32_t ordinal);
 /* Fills *out_mapping from the operation's attribute; all zero and false when
  * there is none. */
 bool sambaMappingOfOperation(MlirOperation operation, uint32_t ordinal, SambaMapping *out_mapping);

@@ -1,6 +1,7 @@
 /* #rdu.machine and #rdu.mapping: their checks and their structs; and the rdu.* attributes that IR
  * may carry. */
 #include "backend/machine/shipped.h"
+#include "backend/plan/plan.h"
 #include "dialect/rdu/rdu.h"
 #include "dialect/rdu/rdu_attribute_names.h"
 #include "dialect/samba/samba.h"
@@ -440,6 +441,10 @@ static bool isMappingOrList(MlirAttribute value) {
 }
 
 static bool isMachine(MlirAttribute value) { return sambaAttributeIs(value, SAMBA_MACHINE_KIND); }
+static bool isDivisor(MlirAttribute value) {
+  return mlirAttributeIsAInteger(value) && mlirIntegerAttrGetValueInt(value) >= 1 &&
+         mlirIntegerAttrGetValueInt(value) <= SAMBA_MOST_PARALLEL_DIVISOR;
+}
 static bool isList(MlirAttribute value) { return mlirAttributeIsADenseI64Array(value); }
 
 static const struct {
@@ -462,9 +467,11 @@ static const struct {
     {SAMBA_REGIONS_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, mlirAttributeIsAArray, "a list of strings"},
     {SAMBA_LAYERS_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, mlirAttributeIsAArray, "a list of strings"},
     {SAMBA_END_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, mlirAttributeIsADictionary, "a dictionary"},
+    {SAMBA_SPATIAL_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, mlirAttributeIsAUnit, "without a value"},
     {SAMBA_STAGE_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, mlirAttributeIsAString, "a string"},
-    {SAMBA_DECISIONS_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, mlirAttributeIsAArray,
-     "a list of strings"},
+    {SAMBA_PARALLEL_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, isDivisor, "an integer from 1 to 4096"},
+    {SAMBA_SECTION_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, isInteger, "an integer"},
+    {SAMBA_OPERATORS_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, isList, "a list of integers"},
     {SAMBA_FAILED_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, mlirAttributeIsAUnit, "without a value"},
 };
 

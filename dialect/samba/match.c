@@ -93,7 +93,11 @@ bool sambaMatchBesideSplat(MlirOperation operation, double *out_number, MlirValu
 
 /*===-- Uses ----------------------------------------------------------------------------------===*/
 
-/* Whether nothing needs the operation: what was raised leaves such, a few behind each other. */
+/* What was raised leaves operations without users, a few behind each other: of a softmax amax, sub,
+ * exp, sum and div. */
+enum { mostUnused = 5 };
+
+/* Whether nothing needs the operation. */
 static bool isUnused(MlirOperation operation, unsigned depth) {
   intptr_t count = mlirOperationGetNumResults(operation);
   for (intptr_t i = 0; i < count; ++i)
@@ -108,7 +112,7 @@ bool sambaMatchUsedOnce(MlirValue value) {
   unsigned uses = 0;
   for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use) && uses < 2;
        use = mlirOpOperandGetNextUse(use))
-    uses += !isUnused(mlirOpOperandGetOwner(use), 3);
+    uses += !isUnused(mlirOpOperandGetOwner(use), mostUnused);
   return uses == 1;
 }
 

@@ -18,6 +18,9 @@
 #define SAMBA_ARGIN_ATTRIBUTE "samba.argin"
 /* The number of the optimizer (of samba.optimizers) that trains a weight; absent: 0. */
 #define SAMBA_OPTIMIZER_ATTRIBUTE "samba.optimizer"
+/* Elements that follow each other in memory, and from the start of such a block to the next. The
+ * argument lies among the elements of a result of its region. */
+#define SAMBA_BLOCK_ATTRIBUTE "samba.block"
 /* Of results only. */
 #define SAMBA_GRAD_OF_ATTRIBUTE "samba.grad_of"
 

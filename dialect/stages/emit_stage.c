@@ -573,18 +573,19 @@ static bool isPlainCopy(const Emitter *emitter, const MlirAttribute *constants,
   return true;
 }
 
-void sambaStageEmitLinalg(const SambaStageGraph *graph, const SambaStage *stage, MlirBlock block,
-                          MlirOperation before, MlirLocation location, bool slices,
-                          MlirValue *values, const MlirAttribute *constants) {
+MlirOperation sambaStageEmitLinalg(const SambaStageGraph *graph, const SambaStage *stage,
+                                   MlirBlock block, MlirOperation before, MlirLocation location,
+                                   bool slices, MlirValue *values, const MlirAttribute *constants) {
   Emitter emitter = {graph,    stage, mlirLocationGetContext(location), block, before,
                      location, slices};
   const SambaStageTensor *tensor = &graph->tensors[stage->output.tensor];
   int64_t box[SAMBA_MAX_RANK], offsets[SAMBA_MAX_RANK], strides[SAMBA_MAX_RANK];
   bool whole = outputIsWhole(&emitter, box, offsets, strides);
+  bool copy = !whole && isPlainCopy(&emitter, constants, box);
   MlirValue *out = &values[stage->output.tensor];
   MlirValue result;
 
-  if (!whole && isPlainCopy(&emitter, constants, box)) {
+  if (copy) {
     result = values[stage->operands[0].tensor];
   } else {
     MlirValue init =
@@ -594,6 +595,7 @@ void sambaStageEmitLinalg(const SambaStageGraph *graph, const SambaStage *stage,
       init = emitFill(&emitter, sambaLaneReductionIdentity(emitter.context, reduction), init);
     result = emitGeneric(&emitter, values, constants, init);
   }
+  MlirValue read = result;
 
   if (!whole) {
     MlirValue destination = mlirValueIsNull(*out)
@@ -604,4 +606,5 @@ void sambaStageEmitLinalg(const SambaStageGraph *graph, const SambaStage *stage,
   }
 
   *out = result;
+  return mlirOpResultGetOwner(copy ? result : read);
 }

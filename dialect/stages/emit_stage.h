@@ -15,9 +15,10 @@ bool sambaStageHasLinalgForm(const SambaStage *stage);
  * no value yet; the output's entry is replaced by the new value. `constants`: one per tensor, a
  * splat attribute where the tensor is a splat constant that goes into the body, else null.
  * `slices`: parts of tensors are read through samba.slice (which the reader of sections knows),
- * else element by element. Never fails for stages that sambaStageGraphCheck accepted. */
-void sambaStageEmitLinalg(const SambaStageGraph *graph, const SambaStage *stage, MlirBlock block,
-                          MlirOperation before, MlirLocation location, bool slices,
-                          MlirValue *values, const MlirAttribute *constants);
+ * else element by element. Never fails for stages that sambaStageGraphCheck accepted. Returns the
+ * operation that a section reads the stage from. */
+MlirOperation sambaStageEmitLinalg(const SambaStageGraph *graph, const SambaStage *stage,
+                                   MlirBlock block, MlirOperation before, MlirLocation location,
+                                   bool slices, MlirValue *values, const MlirAttribute *constants);
 
 #endif

@@ -9,20 +9,22 @@
 #include "dialect/bridge/hooks.h"
 #include "dialect/bridge/operation_digest.h"
 #include "dialect/bridge/work.h"
+#include "support/container/packed_words.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct Plan {
   bool fits; /* its section can be emitted within the machine's units; without one, nothing else */
-  double cycles;
+  SambaPlanCost cost;
   char *why; /* it has none; owned */
   uint32_t stage_count;
-  SambaMapping mappings[];
+  uint64_t *mappings; /* packed: most sections have many plans on their way to their size */
 } Plan;
 
 static void freePlan(void *plan) {
   free(((Plan *)plan)->why);
+  free(((Plan *)plan)->mappings);
   free(plan);
 }
 
@@ -30,7 +32,7 @@ static void freePlan(void *plan) {
 typedef struct Wanted {
   SambaStageGraph *graph;
   bool fits;
-  double cycles;
+  SambaPlanCost cost;
   SambaText *why; /* gets the reason when there is no plan; may be NULL */
 } Wanted;
 
@@ -38,11 +40,12 @@ static void readPlan(const void *result, void *user) {
   const Plan *plan = result;
   Wanted *wanted = user;
   wanted->fits = plan->fits;
-  wanted->cycles = plan->cycles;
+  wanted->cost = plan->cost;
   if (plan->why && wanted->why)
     sambaTextAppendC(wanted->why, plan->why);
   if (plan->fits)
-    memcpy(wanted->graph->mappings, plan->mappings, plan->stage_count * sizeof *plan->mappings);
+    sambaWordsUnpack(plan->mappings, wanted->graph->mappings,
+                     plan->stage_count * sizeof *wanted->graph->mappings);
 }
 
 static uint32_t divisorOf(const SambaPlanOptions *options) {
@@ -56,10 +59,48 @@ static SambaContentDigest digestOf(const SambaPlanTarget *target, uint32_t divis
   SambaContentDigest content = sambaBytesDigest(key.data, key.size);
   sambaArenaDestroy(&arena);
   /* Attributes exist once per context for each content. */
-  uint64_t all[] = {(uint64_t)(uintptr_t)target->attribute.ptr, divisor, content.words[0],
-                    content.words[1]};
+  uint64_t all[] = {(uint64_t)(uintptr_t)target->attribute.ptr,
+                    2 * (uint64_t)divisor + target->compares, content.words[0], content.words[1]};
   return sambaBytesDigest(all, sizeof all);
 }
+
+/*===-- Banks of drafts -----------------------------------------------------------------------===*/
+
+static SambaContentDigest digestOfKey(const SambaPlanTarget *target, const SambaByteBuffer *key) {
+  SambaContentDigest content = sambaBytesDigest(key->data, key->size);
+  uint64_t all[] = {(uint64_t)(uintptr_t)target->attribute.ptr, content.words[0], content.words[1]};
+  return sambaBytesDigest(all, sizeof all);
+}
+
+/* Apart from that of plans: there are more of them, and they cost less to make again. */
+static SambaResultStore *bankings(const SambaPlanTarget *target) {
+  return sambaDialectResults(mlirAttributeGetContext(target->attribute), sambaMlirString("samba"));
+}
+
+static void freeBanking(void *banking) { free(banking); }
+
+static void readBanking(const void *result, void *user) {
+  const SambaBuffer *banking = result;
+  SambaBuffer *buffer = user;
+  buffer->banking = banking->banking;
+  buffer->row_words = banking->row_words;
+  buffer->skew = banking->skew;
+}
+
+static bool findBanking(void *user, const SambaByteBuffer *key, SambaBuffer *out_banking) {
+  const SambaPlanTarget *target = user;
+  return sambaResultStoreRead(bankings(target), digestOfKey(target, key), freeBanking, readBanking,
+                              out_banking);
+}
+
+static void keepBanking(void *user, const SambaByteBuffer *key, const SambaBuffer *banking) {
+  const SambaPlanTarget *target = user;
+  SambaBuffer *kept = sambaAllocate(sizeof *kept);
+  *kept = *banking;
+  sambaResultStorePut(bankings(target), digestOfKey(target, key), kept, freeBanking);
+}
+
+/*===-- Plans ---------------------------------------------------------------------------------===*/
 
 static SambaStatus planGraph(const SambaPlanTarget *target, const SambaPlanOptions *options,
                              SambaStageGraph *graph, Wanted *wanted) {
@@ -68,51 +109,138 @@ static SambaStatus planGraph(const SambaPlanTarget *target, const SambaPlanOptio
   sambaWorkCount(SAMBA_WORK_PLANS_MADE);
   SambaStatus status = sambaPlanSection(graph, target->machine, options, &arena, &section);
   wanted->fits = !status && section;
+  SambaBankingMemo memo = {(void *)target, findBanking, keepBanking};
   if (wanted->fits) /* of a draft, which has no banking */
-    sambaChooseBanking(target->machine, section);
+    sambaChooseBanking(target->machine, section, &memo);
   if (wanted->fits)
-    wanted->cycles = sambaSectionPredict(section, target->machine).cycles +
-                     sambaSectionLaunchCycles(section, target->machine);
+    wanted->cost = (SambaPlanCost){sambaSectionPredict(section, target->machine).cycles +
+                                       sambaSectionLaunchCycles(section, target->machine),
+                                   sambaSectionLoadCycles(section, target->machine)};
   sambaArenaDestroy(&arena);
   return status;
+}
+
+/* Whether sums of the section go through PMUs: the tiles of what is reduced are the outermost loop.
+ */
+static bool carriesSums(const SambaStageGraph *graph) {
+  for (uint32_t s = 0; s < graph->stage_count; ++s) {
+    const SambaMapping *mapping = &graph->mappings[s];
+    uint32_t outer = mapping->order[0];
+    if (mapping->dim_count > 1 && graph->stages[s].reduced[outer] &&
+        mapping->tile[outer] < graph->stages[s].extents[outer])
+      return true;
+  }
+  return false;
+}
+
+/* A plan for less of the machine must be predicted to take at most this share of the cycles: the
+ * prediction is not exact. */
+static const double lesserShare = 0.99;
+
+/* The planner ranks candidates by a model that is coarser than the prediction. So what it does with
+ * more room may be slower than what it does with less: these plans are made too, and compared by
+ * the prediction. `given`: the mappings that were there before. */
+static void compareLesser(const SambaPlanTarget *target, const SambaMapping *given,
+                          Wanted *wanted) {
+  static const struct {
+    int64_t pmu_bytes, grid_rows; /* divisors */
+    uint32_t pcus;
+  } lesser[] = {{2, 1, 1}, {4, 1, 1}, {1, 2, 1}, {1, 1, 2}};
+  SambaStageGraph *graph = wanted->graph;
+  size_t size = graph->stage_count * sizeof *graph->mappings;
+  SambaMapping *best = sambaAllocate(size + 1);
+  bool carried = carriesSums(graph);
+  memcpy(best, graph->mappings, size);
+  for (size_t i = 0; i < sizeof lesser / sizeof *lesser; ++i) {
+    SambaMachine machine = *target->machine;
+    machine.pmu_bytes /= lesser[i].pmu_bytes;
+    machine.grid_rows /= lesser[i].grid_rows;
+    SambaPlanOptions options = {.parallel_divisor = lesser[i].pcus};
+    Wanted other = {.graph = graph};
+    memcpy(graph->mappings, given, size);
+    SambaStatus status = sambaPlanTiles(graph, &machine, &options);
+    bool same = !status && memcmp(graph->mappings, best, size) == 0;
+    /* Sums that go through PMUs are for fewer bytes, and take longer than predicted. */
+    bool wanting = !status && !carried && carriesSums(graph);
+    if (!status && !same && !wanting) /* it has all mappings now: emitted for the whole machine */
+      status = planGraph(target, NULL, graph, &other);
+    if (!status && other.fits && other.cost.cycles <= lesserShare * wanted->cost.cycles) {
+      memcpy(best, graph->mappings, size);
+      wanted->cost = other.cost;
+    }
+    sambaStatusFree(status);
+  }
+  memcpy(graph->mappings, best, size);
+  free(best);
+}
+
+static SambaResultStore *plans(const SambaPlanTarget *target) {
+  return sambaDialectResults(mlirAttributeGetContext(target->attribute), sambaMlirString("rdu"));
+}
+
+static void keepPlan(const SambaPlanTarget *target, SambaContentDigest digest, const Wanted *wanted,
+                     const char *why) {
+  uint32_t count = wanted->fits ? wanted->graph->stage_count : 0;
+  Plan *plan = sambaAllocate(sizeof *plan);
+  *plan = (Plan){.fits = wanted->fits, .cost = wanted->cost, .stage_count = count};
+  if (!wanted->fits)
+    plan->why = strdup(why);
+  SambaPackedWords words = {0};
+  sambaWordsPack(wanted->graph->mappings, count * sizeof *wanted->graph->mappings, &words);
+  plan->mappings = sambaReallocate(words.data, words.size, sizeof *words.data);
+  sambaResultStorePut(plans(target), digest, plan, freePlan);
 }
 
 /* Plans unless it is known that there is a plan, or - when nobody asks why - that there is none. */
 static SambaStatus planOrFind(const SambaPlanTarget *target, const SambaPlanOptions *options,
                               Wanted *wanted, bool say_why) {
-  SambaStageGraph *graph = wanted->graph;
-  MlirContext context = mlirAttributeGetContext(target->attribute);
-  SambaResultStore *store = sambaDialectResults(context, sambaMlirString("rdu"));
-  SambaContentDigest digest = digestOf(target, divisorOf(options), graph);
-  if (sambaResultStoreRead(store, digest, freePlan, readPlan, wanted) && (wanted->fits || !say_why))
+  SambaContentDigest digest = digestOf(target, divisorOf(options), wanted->graph);
+  if (sambaResultStoreRead(plans(target), digest, freePlan, readPlan, wanted) &&
+      (wanted->fits || !say_why))
     return NULL;
 
-  SambaStatus status = planGraph(target, options, graph, wanted);
-  uint32_t count = wanted->fits ? graph->stage_count : 0;
-  Plan *plan = sambaAllocate(sizeof *plan + sambaArraySize(count, sizeof *plan->mappings));
-  *plan = (Plan){.fits = wanted->fits, .cycles = wanted->cycles, .stage_count = count};
-  if (!wanted->fits) {
-    const char *why = status ? sambaStatusGetMessage(status) : "code generation refuses the plan";
-    plan->why = strdup(why);
-    if (wanted->why)
-      sambaTextAppendC(wanted->why, why);
-  }
-  if (count)
-    memcpy(plan->mappings, graph->mappings, count * sizeof *plan->mappings);
-  sambaResultStorePut(store, digest, plan, freePlan);
+  SambaStatus status = planGraph(target, options, wanted->graph, wanted);
+  const char *why = status ? sambaStatusGetMessage(status) : "code generation refuses the plan";
+  keepPlan(target, digest, wanted, why);
+  if (!wanted->fits && wanted->why)
+    sambaTextAppendC(wanted->why, why);
   return status;
 }
 
-bool sambaPlanTry(const SambaPlanTarget *target, SambaStageGraph *graph, double *out_cycles,
+/* The same, of a target that compares. */
+static SambaStatus compareOrFind(const SambaPlanTarget *target, Wanted *wanted, bool say_why) {
+  SambaStageGraph *graph = wanted->graph;
+  SambaContentDigest digest = digestOf(target, 1, graph);
+  if (sambaResultStoreRead(plans(target), digest, freePlan, readPlan, wanted))
+    return NULL;
+
+  SambaPlanTarget own = *target;
+  own.compares = false;
+  size_t size = graph->stage_count * sizeof *graph->mappings;
+  SambaMapping *given = sambaAllocate(size + 1);
+  memcpy(given, graph->mappings, size);
+  SambaStatus status = planOrFind(&own, NULL, wanted, say_why);
+  if (wanted->fits) {
+    compareLesser(&own, given, wanted);
+    keepPlan(target, digest, wanted, NULL);
+  }
+  free(given);
+  return status;
+}
+
+bool sambaPlanTry(const SambaPlanTarget *target, SambaStageGraph *graph, SambaPlanCost *out_cost,
                   SambaText *why) {
   Wanted wanted = {.graph = graph, .why = why};
-  sambaStatusFree(planOrFind(target, NULL, &wanted, false));
-  *out_cycles = wanted.cycles;
+  sambaStatusFree(target->compares ? compareOrFind(target, &wanted, false)
+                                   : planOrFind(target, NULL, &wanted, false));
+  *out_cost = wanted.cost;
   return wanted.fits;
 }
 
 SambaStatus sambaPlanOnce(const SambaPlanTarget *target, const SambaPlanOptions *options,
                           SambaStageGraph *graph) {
   Wanted wanted = {.graph = graph};
+  if (target->compares && divisorOf(options) == 1)
+    return compareOrFind(target, &wanted, true);
   return planOrFind(target, options, &wanted, true);
 }

@@ -16,12 +16,20 @@
 typedef struct SambaPlanTarget {
   const SambaMachine *machine;
   MlirAttribute attribute;
+  /* Plans for less of the machine are made too, and of all of them the one that is predicted to
+   * take the fewest cycles is taken. */
+  bool compares;
 } SambaPlanTarget;
 
-/* Whether the graph has a plan whose section can be emitted within the machine's units;
- * out_cycles: the prediction for that section with its launch. Fills the graph's mappings if so;
- * else why, which may be NULL, gets the reason. */
-bool sambaPlanTry(const SambaPlanTarget *target, SambaStageGraph *graph, double *out_cycles,
+/* What a section costs. */
+typedef struct SambaPlanCost {
+  double cycles; /* the prediction with its launch */
+  double load;   /* of those, the program load: none when the same section ran just before */
+} SambaPlanCost;
+
+/* Whether the graph has a plan whose section can be emitted within the machine's units, and what
+ * that costs. Fills the graph's mappings if so; else why, which may be NULL, gets the reason. */
+bool sambaPlanTry(const SambaPlanTarget *target, SambaStageGraph *graph, SambaPlanCost *out_cost,
                   SambaText *why);
 
 /* sambaPlanTiles, unless the plan is known. */

@@ -6,8 +6,10 @@
 #include "dialect/stages/read_section.h"
 
 typedef struct SambaKnownStages {
-  SambaArena arena; /* of the graph */
+  SambaArena arena;  /* of the graph */
+  SambaArena tables; /* of its stages and mappings */
   SambaSectionStages stages;
+  uint64_t *packed; /* the tables, while nobody has them */
 } SambaKnownStages;
 
 /* What sambaSectionRead says of the section, built now or before: the caller's, to change, to keep

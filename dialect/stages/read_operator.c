@@ -96,15 +96,6 @@ static SambaStatus importFragment(SambaSectionReader *reader, const SambaStageGr
   return NULL;
 }
 
-static SambaStatus readReshape(SambaSectionReader *reader, const SambaSectionReaderValue *source,
-                               const SambaTensorType *type) {
-  if (source->is_whole)
-    sambaReaderReshape(reader, source->view.tensor, type);
-  else if (!sambaReaderReshapeValue(reader, source, type))
-    return sambaReaderNotComposable(reader);
-  return NULL;
-}
-
 static SambaStatus readView(SambaSectionReader *reader, const SambaOperatorCall *call,
                             const SambaSectionReaderValue *given, const SambaTensorType *type) {
   SambaSectionReaderValue source = *given;
@@ -124,8 +115,8 @@ static SambaStatus readView(SambaSectionReader *reader, const SambaOperatorCall 
     SAMBA_RETURN_IF_ERROR(sambaReaderSettle(reader, &source));
   }
 
-  if (!call->operator->compose)
-    return readReshape(reader, &source, type);
+  if (!call->operator->compose) /* a reshape */
+    return sambaReaderReshapeValue(reader, &source, type) ? NULL : sambaReaderNotComposable(reader);
   SambaStageOperand map = {.index_operand = SAMBA_NO_INDEX};
   SAMBA_RETURN_IF_ERROR(call->operator->compose(call, type, &map));
   SambaStage over = sambaReaderStageOver(type);

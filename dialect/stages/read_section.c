@@ -102,13 +102,14 @@ static SambaStatus readArgument(SambaSectionReader *reader, MlirValue argument, 
   return NULL;
 }
 
-SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena,
+SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena, SambaArena *tables,
                              SambaSectionStages *out_stages) {
   MlirStringRef symbol = mlirStringAttrGetValue(sambaOperationAttribute(section, "sym_name"));
   SambaSectionReader state = createReader(
       arena, sambaStringRefCopy(arena, (SambaStringRef){symbol.data, symbol.length}).data);
   SambaSectionReader *reader = &state;
   reader->is_section = true;
+  reader->graph->tables = tables;
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(section, 0));
   uint32_t arguments = (uint32_t)mlirBlockGetNumArguments(body);
   SambaStatus status = NULL;
@@ -121,7 +122,7 @@ SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena,
   uint32_t results = 0;
   for (MlirOperation operation = mlirBlockGetFirstOperation(body);
        !status && !mlirOperationIsNull(operation);
-       operation = mlirOperationGetNextInBlock(operation)) {
+       operation = mlirOperationGetNextInBlock(operation), ++reader->place) {
     if (sambaOperationIs(operation, "samba.yield")) {
       results = (uint32_t)mlirOperationGetNumOperands(operation);
       status = readYield(reader, operation, tensors);
@@ -133,9 +134,8 @@ SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena,
   if (!status) {
     *out_stages = (SambaSectionStages){
         .graph = reader->graph, .argument_count = tensors, .result_count = results};
-    out_stages->stage_operation =
-        sambaArenaCopy(arena, reader->stage_operations.data,
-                       reader->stage_operations.size * sizeof(MlirOperation));
+    out_stages->stage_operation = sambaArenaCopy(arena, reader->stage_operations.data,
+                                                 reader->stage_operations.size * sizeof(uint32_t));
     out_stages->stage_ordinal = sambaArenaCopy(arena, reader->stage_ordinals.data,
                                                reader->stage_ordinals.size * sizeof(uint32_t));
     out_stages->tensor_formal =

@@ -11,8 +11,8 @@
 typedef struct SambaSectionStages {
   SambaStageGraph *graph; /* in the arena given to sambaSectionRead; mappings read from #rdu.mapping
                              attributes */
-  MlirOperation *stage_operation; /* per stage: the operation it came from */
-  uint32_t *stage_ordinal;        /* per stage: its number among the stages of that operation */
+  uint32_t *stage_operation; /* per stage: the number in the body of the operation it came from */
+  uint32_t *stage_ordinal;   /* per stage: its number among the stages of that operation */
   /* Per tensor: which formal of the section it is - arguments first, then results - or
    * SAMBA_NO_INDEX (intermediate). */
   uint32_t *tensor_formal;
@@ -20,8 +20,9 @@ typedef struct SambaSectionStages {
       result_count; /* argins are no formals, but slots of the argument block */
 } SambaSectionStages;
 
-/* Reads the body of a samba.section. Errors name the operation that has no hardware form. */
-SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena,
+/* Reads the body of a samba.section; stages and mappings go to the arena `tables`, which may be the
+ * same. Errors name the operation that has no hardware form. */
+SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena, SambaArena *tables,
                              SambaSectionStages *out_stages);
 
 /* Reads operations of a block as one graph (the partitioner's trial): values that are not made by

@@ -188,7 +188,7 @@ void sambaReaderInline(SambaSectionReader *reader, SambaStage *stage, uint32_t k
 void sambaReaderAddStage(SambaSectionReader *reader, const SambaStage *stage, uint32_t ordinal) {
   uint32_t index = sambaStageGraphAddStage(reader->graph, stage);
   sambaMappingOfOperation(reader->operation, ordinal, &reader->graph->mappings[index]);
-  sambaArrayAppend(&reader->stage_operations, reader->operation);
+  sambaArrayAppend(&reader->stage_operations, reader->place);
   sambaArrayAppend(&reader->stage_ordinals, ordinal);
 }
 
@@ -301,8 +301,8 @@ bool sambaReaderReshapeValue(SambaSectionReader *reader, const SambaSectionReade
     if (axis_of[a] != SAMBA_NO_INDEX)
       map.axes[a].coefficients[axis_of[a]] = 1;
 
-  /* Only what is in memory can be there in two shapes. */
-  bool in_memory = reader->graph->tensors[value->view.tensor].role != SAMBA_TENSOR_INTERMEDIATE;
+  /* Only what is in memory already can be read there in two shapes. */
+  bool in_memory = reader->graph->tensors[value->view.tensor].role == SAMBA_TENSOR_ARGUMENT;
   bool ordered = readsInOrder(reader, value);
   if (unit || ((!in_memory || !ordered) && expandAxes(&value->type, type, &map))) {
     if (!sambaReaderCompose(reader, value, &over, &map, &result.view))

@@ -23,8 +23,9 @@ typedef struct SambaSectionReader {
   SambaArena *arena;
   SambaStageGraph *graph;
   SAMBA_ARRAY(SambaSectionReaderValue) values;
-  SambaPointerMap value_of; /* SSA value -> index in values */
-  SAMBA_ARRAY(MlirOperation) stage_operations;
+  SambaPointerMap value_of;               /* SSA value -> index in values */
+  uint32_t place;                         /* of the operation in the section's body */
+  SAMBA_ARRAY(uint32_t) stage_operations; /* of each stage: its operation's place */
   SAMBA_ARRAY(uint32_t) stage_ordinals;
   SAMBA_ARRAY(uint32_t) formals; /* per tensor */
   uint32_t argin_count;          /* slots of the argument block so far */

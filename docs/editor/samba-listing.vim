@@ -6,14 +6,14 @@ syntax keyword sambaRecord argin binding buffer call compute depend dim formal g
 syntax keyword sambaRecord image input layer load machine option output owner parameter placement
 syntax keyword sambaRecord region section store stream symbol unit
 highlight default link sambaRecord Statement
-syntax keyword sambaField address ags alignment argin bindings bytes call call_count code default_value
-syntax keyword sambaField depends device device_dtype dims dtype estimated_cycles estimated_read_bytes estimated_write_bytes first_call flags
-syntax keyword sambaField formal formals grad_symbol graph group host_dtype image init init_bytes init_checksum
-syntax keyword sambaField init_dtype init_file init_offset init_value inputs key kind last_call layer layers
-syntax keyword sambaField layout location major mapping maximum memory memory_requested minimum minor mode
-syntax keyword sambaField name naming offset outputs owners parameters pcus placements pmus producer
-syntax keyword sambaField reason region section size source symbol trace trace_digest type unit
-syntax keyword sambaField units update_of value
+syntax keyword sambaField address ags alignment argin bindings block_bytes block_step bytes call call_count
+syntax keyword sambaField code default_value depends device device_dtype dims dtype estimated_cycles estimated_read_bytes estimated_write_bytes
+syntax keyword sambaField first_call flags formal formals grad_symbol graph group host_dtype image init
+syntax keyword sambaField init_bytes init_checksum init_dtype init_file init_offset init_value inputs key kind last_call
+syntax keyword sambaField layer layers layout location major mapping maximum memory memory_requested minimum
+syntax keyword sambaField minor mode name naming offset outputs owners parameters pcus placements
+syntax keyword sambaField pmus producer reason region section size source symbol trace trace_digest
+syntax keyword sambaField type unit units update_of value
 highlight default link sambaField Identifier
 syntax keyword sambaPort input output guard vector scalar control
 highlight default link sambaPort Type

@@ -212,7 +212,7 @@ static SambaStatus evaluateClone(SambaArena *arena, MlirOperation copy, Values *
   SAMBA_RETURN_IF_ERROR(liftConstants(arena, body, arguments));
   copyViews(body);
   yieldResults(body);
-  SAMBA_RETURN_IF_ERROR(sambaSectionRead(copy, arena, &stages));
+  SAMBA_RETURN_IF_ERROR(sambaSectionRead(copy, arena, arena, &stages));
   return evaluateStages(arena, &stages, arguments, out_results);
 }
 

@@ -2,6 +2,7 @@
  * views stay. For whole graphs see graphs_to_linalg.c. */
 #include "lowering/linalg/samba_to_linalg.h"
 #include "dialect/bridge/build_operation.h"
+#include "dialect/rdu/mapping.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
 #include "dialect/stages/emit_stage.h"
@@ -103,9 +104,15 @@ static SambaStatus convertOperator(MlirOperation operation, const SambaOperator 
     used[resultTensors[i]] = isUsed(mlirOperationGetResult(operation, i));
   sambaStageGraphMarkUsed(&graph, used, used_stages);
   for (uint32_t s = 0; s < graph.stage_count; ++s)
-    if (used_stages[s])
-      sambaStageEmitLinalg(&graph, &graph.stages[s], mlirOperationGetBlock(operation), operation,
-                           mlirOperationGetLocation(operation), !whole, values, constants);
+    if (used_stages[s]) {
+      MlirOperation stage = sambaStageEmitLinalg(
+          &graph, &graph.stages[s], mlirOperationGetBlock(operation), operation,
+          mlirOperationGetLocation(operation), !whole, values, constants);
+      MlirAttribute mapping =
+          whole ? mlirAttributeGetNull() : sambaMappingAttributeOf(operation, s);
+      if (!mlirAttributeIsNull(mapping))
+        mlirOperationSetAttributeByName(stage, sambaMlirString(SAMBA_MAPPING_ATTRIBUTE), mapping);
+    }
 
   for (uint32_t i = 0; i < resultCount; ++i) {
     const SambaStageTensor *result = &graph.tensors[resultTensors[i]];

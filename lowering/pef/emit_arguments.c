@@ -103,6 +103,16 @@ static SambaStatus giveData(SambaEmitter *emitter, MlirAttribute value, uint32_t
   return sambaEmitInitialData(emitter, value, &emitter->symbols.data[symbol]);
 }
 
+/* What lies in blocks among the elements of a result. */
+static void layOut(SambaPefSymbol *symbol, MlirAttribute block) {
+  if (mlirAttributeIsNull(block))
+    return;
+  uint64_t bytes = sambaDTypeBytes(symbol->device_dtype);
+  symbol->layout = SAMBA_PEF_LAYOUT_BLOCKS;
+  symbol->block_bytes = bytes * (uint64_t)mlirDenseI64ArrayGetElement(block, 0);
+  symbol->block_step = bytes * (uint64_t)mlirDenseI64ArrayGetElement(block, 1);
+}
+
 static SambaStatus emitArgument(SambaEmitter *emitter, MlirOperation function, intptr_t i,
                                 uint32_t *out_symbol) {
   MlirValue argument = mlirBlockGetArgument(sambaBodyOf(function), i);
@@ -127,6 +137,8 @@ static SambaStatus emitArgument(SambaEmitter *emitter, MlirOperation function, i
     sambaEmitHostDType(
         &emitter->symbols.data[*out_symbol],
         sambaFunctionAttribute(function, "arg_attrs", i, SAMBA_HOST_DTYPE_ATTRIBUTE));
+    layOut(&emitter->symbols.data[*out_symbol],
+           sambaFunctionAttribute(function, "arg_attrs", i, SAMBA_BLOCK_ATTRIBUTE));
   }
   MlirAttribute trained =
       sambaFunctionAttribute(function, "arg_attrs", i, SAMBA_REQUIRES_GRAD_ATTRIBUTE);

@@ -92,7 +92,7 @@ static void emitDepends(SambaEmitter *emitter, uint32_t operands, SambaPefCall *
       continue;
     const SambaPefSymbol *symbol = &emitter->symbols.data[call->bindings[i].symbol];
     if (i < operands)
-      sambaDependencesRead(dependences, symbol->address, symbol->bytes);
+      sambaDependencesRead(dependences, symbol->address, sambaPefSymbolSpan(symbol));
     else
       sambaDependencesWrite(dependences, symbol->address, symbol->bytes);
   }

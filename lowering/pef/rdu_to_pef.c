@@ -91,6 +91,8 @@ static SambaStatus emitFunction(SambaEmitter *emitter, MlirOperation function,
   graph.name = sambaStringRefCopy(emitter->arena,
                                   sambaEmitText(sambaOperationAttribute(function, "sym_name")));
   graph.mode = sambaGraphTrains(function) ? SAMBA_PEF_GRAPH_TRAINING : SAMBA_PEF_GRAPH_INFERENCE;
+  bool section = mlirAttributeIsNull(sambaOperationAttribute(function, SAMBA_SPATIAL_ATTRIBUTE));
+  graph.mapping = section ? SAMBA_PEF_MAPPING_SECTION : SAMBA_PEF_MAPPING_SPATIAL;
   graph.first_call = (uint32_t)emitter->calls.size;
   sambaRegionsFree(&emitter->names_in_graph);
   sambaRegionsRead(function, &emitter->names_in_graph);

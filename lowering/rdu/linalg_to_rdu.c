@@ -2,7 +2,7 @@
 #include "backend/codegen/codegen.h"
 #include "backend/section/stream_numbers.h"
 #include "dialect/bridge/bridge.h"
-#include "dialect/rdu/decisions.h"
+#include "dialect/rdu/failed_section.h"
 #include "dialect/rdu/rdu.h"
 #include "dialect/rdu/section/known_section.h"
 #include "dialect/rdu/section/section_io.h"

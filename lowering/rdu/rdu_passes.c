@@ -7,7 +7,7 @@
 #include "backend/split/split_programs.h"
 #include "dialect/bridge/bridge.h"
 #include "dialect/bridge/build_operation.h"
-#include "dialect/rdu/decisions.h"
+#include "dialect/rdu/failed_section.h"
 #include "dialect/rdu/machine_file.h"
 #include "dialect/rdu/rdu.h"
 #include "dialect/rdu/section/known_section.h"
@@ -134,10 +134,24 @@ static SambaStatus place(SambaSection *section, const SambaMachine *machine) {
   return status;
 }
 
+/* Lanes have room for what comes in bursts where that is possible. */
+static SambaStatus routeBursts(SambaSection *section, const SambaMachine *machine) {
+  SambaArena arena = {0};
+  const uint32_t *rates = sambaSectionRates(section, machine, &arena);
+  SambaStatus status =
+      sambaSectionRoute(section, machine, sambaSectionBurstRates(section, machine, rates, &arena));
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
 /* What the links cannot carry at the section's pace they may carry at a slower one. */
 static SambaStatus route(SambaSection *section, const SambaMachine *machine) {
   SambaArena arena = {0};
-  SambaStatus first = NULL;
+  SambaStatus first = routeBursts(section, machine);
+  if (sambaStatusGetCode(first) != SAMBA_EXHAUSTED)
+    return first;
+  sambaStatusFree(first);
+  first = NULL;
 
   for (uint32_t i = 0; i < PACE_COUNT; ++i) {
     SambaStatus status =

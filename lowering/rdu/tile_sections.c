@@ -3,7 +3,7 @@
 #include "backend/group/group_print.h"
 #include "backend/stage/stage_print.h"
 #include "dialect/bridge/bridge.h"
-#include "dialect/rdu/decisions.h"
+#include "dialect/rdu/failed_section.h"
 #include "dialect/rdu/mapping.h"
 #include "dialect/rdu/rdu.h"
 #include "dialect/samba/graph.h"
@@ -17,6 +17,7 @@
 #include "mlir-c/BuiltinAttributes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static SambaStatus machineOf(MlirOperation section, SambaMachine *out_machine) {
   MlirAttribute machine = sambaOperationAttribute(section, "machine");
@@ -28,36 +29,22 @@ static SambaStatus machineOf(MlirOperation section, SambaMachine *out_machine) {
 
 /* Stages of one operation are consecutive; one that was dropped, because nobody reads it, leaves a
  * gap. */
-static void writeMappings(const SambaSectionStages *stages) {
+static void writeMappings(MlirOperation section, const SambaSectionStages *stages) {
+  MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(section));
+  uint32_t place = 0;
   for (uint32_t s = 0, next; s < stages->graph->stage_count; s = next) {
-    for (next = s + 1;
-         next < stages->graph->stage_count &&
-         mlirOperationEqual(stages->stage_operation[next], stages->stage_operation[s]);)
+    for (next = s + 1; next < stages->graph->stage_count &&
+                       stages->stage_operation[next] == stages->stage_operation[s];)
       ++next;
+    for (; place < stages->stage_operation[s]; ++place)
+      operation = mlirOperationGetNextInBlock(operation);
     uint32_t count = stages->stage_ordinal[next - 1] + 1;
-    SambaMapping *mappings = sambaAllocate(sambaArraySize(count, sizeof *mappings));
-    for (uint32_t i = 0; i < count; ++i)
-      mappings[i] = (SambaMapping){0};
+    SambaMapping *mappings = sambaAllocateZeroed(count, sizeof *mappings);
     for (uint32_t i = s; i < next; ++i)
       mappings[stages->stage_ordinal[i]] = stages->graph->mappings[i];
-    sambaMappingSetOnOperation(stages->stage_operation[s], count, mappings);
+    sambaMappingSetOnOperation(operation, count, mappings);
     free(mappings);
   }
-}
-
-static SambaStatus parallelDivisor(MlirOperation section, const char *path, uint32_t *out_divisor) {
-  SambaDecisions decisions = {0};
-  MlirOperation module = mlirOperationGetParentOperation(section);
-  MlirStringRef symbol = mlirStringAttrGetValue(sambaOperationAttribute(section, "sym_name"));
-  SambaArena arena = {0};
-  SambaStatus status = path[0] ? sambaDecisionsRead(path, &decisions) : NULL;
-  if (!status && !mlirOperationIsNull(module))
-    status = sambaDecisionsFromModule(module, &decisions);
-  *out_divisor =
-      sambaDecisionsDivisor(&decisions, sambaStringRefCopy(&arena, sambaFromMlir(symbol)).data);
-  sambaDecisionsFree(&decisions);
-  sambaArenaDestroy(&arena);
-  return status;
 }
 
 /* Writes FOLDER/SECTION.plan.txt: the stages with their mappings, and the groups they form. */
@@ -82,16 +69,17 @@ static SambaStatus dumpPlan(MlirOperation section, const SambaStageGraph *graph,
   return status;
 }
 
-bool sambaTileSections(MlirOperation section, const char *decisions, const char *dump) {
+bool sambaTileSections(MlirOperation section, const char *dump, const char *compare) {
   SambaKnownStages *known = NULL;
   SambaMachine machine;
   SambaPlanTarget target = {.machine = &machine,
-                            .attribute = sambaOperationAttribute(section, "machine")};
-  SambaPlanOptions options = {0};
+                            .attribute = sambaOperationAttribute(section, "machine"),
+                            .compares = strcmp(compare, "true") == 0};
+  SambaPlanOptions options = {.parallel_divisor = sambaParallelDivisor(section)};
   SambaStatus status = machineOf(section, &machine);
 
-  if (!status)
-    status = parallelDivisor(section, decisions, &options.parallel_divisor);
+  if (!status && !target.compares && strcmp(compare, "false") != 0)
+    status = sambaStatusMake(SAMBA_INVALID, "compare wants true or false, not '%s'", compare);
   if (!status)
     status = sambaKnownStagesTake(section, &known);
   if (!status)
@@ -100,7 +88,7 @@ bool sambaTileSections(MlirOperation section, const char *decisions, const char 
     status = dumpPlan(section, known->stages.graph, &machine, dump);
 
   if (!status) {
-    writeMappings(&known->stages);
+    writeMappings(section, &known->stages);
     sambaKnownStagesKeep(section, known);
   } else {
     sambaKnownStagesDestroy(known);

@@ -3,6 +3,7 @@
 
 #include "dialect/bridge/build_operation.h"
 #include "dialect/bridge/text_sink.h"
+#include "dialect/rdu/failed_section.h"
 #include "dialect/rdu/rdu_attribute_names.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/phase.h"
@@ -22,6 +23,7 @@ typedef SAMBA_ARRAY(MlirValue) Values;
 /* One section while it is made. */
 typedef struct {
   MlirOperation function;
+  const SambaPointerMap *numbers; /* of the graph's operators */
   MlirBlock body;
   Values inputs;          /* values of the graph that become arguments */
   SambaPointerMap cloned; /* value of the graph -> index in values */
@@ -37,6 +39,16 @@ MlirOperation *sambaFunctionOperators(MlirOperation function, uint32_t *out_coun
       sambaArrayAppend(&operators, next);
   *out_count = (uint32_t)operators.size;
   return operators.data;
+}
+
+static SambaPointerMap numberOperators(MlirOperation function) {
+  uint32_t count;
+  MlirOperation *operators = sambaFunctionOperators(function, &count);
+  SambaPointerMap numbers = {0};
+  for (uint32_t i = 0; i < count; ++i)
+    sambaPointerMapSet(&numbers, operators[i].ptr, i);
+  free(operators);
+  return numbers;
 }
 
 static void mapValue(Outline *outline, MlirValue outside, MlirValue inside) {
@@ -76,6 +88,8 @@ static MlirOperation cloneInto(Outline *outline, MlirOperation operation) {
    * whatever their phases and regions. */
   mlirOperationRemoveDiscardableAttributeByName(clone, sambaMlirString(SAMBA_PHASE_ATTRIBUTE));
   mlirOperationRemoveDiscardableAttributeByName(clone, sambaMlirString(SAMBA_REGION_ATTRIBUTE));
+  mlirOperationRemoveDiscardableAttributeByName(clone, sambaMlirString(SAMBA_SECTION_ATTRIBUTE));
+  mlirOperationRemoveDiscardableAttributeByName(clone, sambaMlirString(SAMBA_PARALLEL_ATTRIBUTE));
   mlirBlockAppendOwnedOperation(outline->body, clone);
   for (intptr_t i = 0; i < mlirOperationGetNumResults(operation); ++i)
     mapValue(outline, mlirOperationGetResult(operation, i), mlirOperationGetResult(clone, i));
@@ -238,6 +252,20 @@ static MlirAttribute regionsOf(const Outline *outline, MlirContext context) {
   return list;
 }
 
+/* The numbers of the members in the graph. */
+static MlirAttribute numbersOf(const Outline *outline, MlirContext context,
+                               const MlirOperation *members, uint32_t count) {
+  int64_t *numbers = sambaAllocate(sambaArraySize(count + 1, sizeof *numbers));
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t number = 0;
+    sambaPointerMapGet(outline->numbers, members[i].ptr, &number);
+    numbers[i] = number;
+  }
+  MlirAttribute list = mlirDenseI64ArrayGet(context, count, numbers);
+  free(numbers);
+  return list;
+}
+
 static MlirOperation createCall(Outline *outline, MlirOperation section,
                                 const MlirOperation *members, uint32_t count, MlirOperation before,
                                 int64_t id) {
@@ -252,7 +280,9 @@ static MlirOperation createCall(Outline *outline, MlirOperation section,
       sambaNamedAttribute(context, "callee", mlirFlatSymbolRefAttrGet(context, symbol)),
       sambaNamedAttribute(context, "id", mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), id)),
       sambaNamedAttribute(context, "type", mlirStringAttrGet(context, sambaMlirString(type))),
-      sambaNamedAttribute(context, SAMBA_LAYERS_ATTRIBUTE, layersOf(context, members, count))};
+      sambaNamedAttribute(context, SAMBA_LAYERS_ATTRIBUTE, layersOf(context, members, count)),
+      sambaNamedAttribute(context, SAMBA_OPERATORS_ATTRIBUTE,
+                          numbersOf(outline, context, members, count))};
   MlirAttribute regions = regionsOf(outline, context);
   SambaOperationParts parts = {.name = "samba.call",
                                .location = mlirOperationGetLocation(members[0]),
@@ -260,7 +290,7 @@ static MlirOperation createCall(Outline *outline, MlirOperation section,
                                .operands = outline->inputs.data,
                                .result_count = (intptr_t)outline->results.size,
                                .results = types,
-                               .attribute_count = 4,
+                               .attribute_count = 5,
                                .attributes = attributes};
   MlirOperation call = sambaBuildOperation(&parts);
   if (!mlirAttributeIsNull(regions))
@@ -275,10 +305,11 @@ static MlirOperation createCall(Outline *outline, MlirOperation section,
 }
 
 static void outlineOne(SambaOutlinedSections *sections, MlirOperation function,
-                       const MlirOperation *members, uint32_t count, MlirAttribute machine,
-                       MlirAttribute end, int64_t id) {
+                       const SambaPointerMap *numbers, const MlirOperation *members, uint32_t count,
+                       MlirAttribute machine, MlirAttribute end, int64_t id) {
   MlirContext context = mlirOperationGetContext(function);
-  Outline outline = {.function = function, .body = mlirBlockCreate(0, NULL, NULL)};
+  Outline outline = {
+      .function = function, .numbers = numbers, .body = mlirBlockCreate(0, NULL, NULL)};
   SambaPointerMap set = {0};
 
   for (uint32_t i = 0; i < count; ++i)
@@ -291,9 +322,15 @@ static void outlineOne(SambaOutlinedSections *sections, MlirOperation function,
   }
 
   sambaPointerMapFree(&set);
-  MlirOperation section = mergeSection(
-      sections, createSection(&outline, context, machine, mlirOperationGetLocation(members[0])),
-      function);
+  MlirOperation made =
+      createSection(&outline, context, machine, mlirOperationGetLocation(members[0]));
+  uint32_t divisor = 1;
+  for (uint32_t i = 0; i < count; ++i)
+    if (sambaParallelDivisor(members[i]) > divisor)
+      divisor = sambaParallelDivisor(members[i]);
+  if (divisor > 1)
+    sambaSetParallelDivisor(made, divisor);
+  MlirOperation section = mergeSection(sections, made, function);
   MlirOperation call = createCall(&outline, section, members, count,
                                   mlirBlockGetTerminator(sambaBodyOf(function)), id);
   mlirOperationSetDiscardableAttributeByName(call, sambaMlirString(SAMBA_END_ATTRIBUTE), end);
@@ -349,10 +386,12 @@ void sambaOutlineSections(SambaOutlinedSections *sections, MlirOperation functio
   memcpy(cursor, starts, (section_count + 1) * sizeof *cursor);
   for (uint32_t i = 0; i < count; ++i)
     sorted[cursor[section_of[i]]++] = operators[i];
+  SambaPointerMap numbers = numberOperators(function);
   for (uint32_t s = 0; s < section_count; ++s)
     if (starts[s + 1] > starts[s])
-      outlineOne(sections, function, sorted + starts[s], starts[s + 1] - starts[s], machine,
-                 ends[s], (*call_id)++);
+      outlineOne(sections, function, &numbers, sorted + starts[s], starts[s + 1] - starts[s],
+                 machine, ends[s], (*call_id)++);
+  sambaPointerMapFree(&numbers);
   free(starts);
   free(cursor);
   free(sorted);

@@ -1,10 +1,10 @@
 /* samba-partition-sections: which operators share a section, then outlining. Why a section ends is
  * said on its calls.
  *
- * o0: every operator its own section. o1: greedy along the trace: the next operator joins when the
- * section with it can be planned and emitted within the machine's units, and is estimated to be no
- * slower than two sections with their launches. Elementwise operators between a value with several
- * readers and the one value that comes of it join at once. */
+ * o0: every operator its own section. o1: greedy along the trace (grow_sections.h). o3: a search
+ * over all sections and orders that starts from the sections of o1 (backend/partition). Mapped
+ * spatially, the graph is one section. */
+#include "dialect/bridge/bridge.h"
 #include "dialect/bridge/build_operation.h"
 #include "dialect/rdu/machine_file.h"
 #include "dialect/rdu/rdu.h"
@@ -14,7 +14,11 @@
 #include "dialect/samba/samba.h"
 #include "dialect/stages/read_operators.h"
 #include "passes/passes.h"
+#include "passes/section/grow_sections.h"
 #include "passes/section/outline_sections.h"
+#include "passes/section/pinned_sections.h"
+#include "passes/section/search_sections.h"
+#include "passes/section/section_end.h"
 #include "passes/section/section_trial.h"
 #include "passes/section/updates.h"
 
@@ -22,220 +26,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Operators of one section at most: keeps the trials of a long graph linear. Updates are tried as
- * wholes, of which small ones have many operators each. */
-enum { maxOperatorsPerSection = 24, maxOperatorsOfUpdates = 72 };
-
-/* The operators of a graph while they are grouped. */
-typedef struct Partition {
-  const SambaPlanTarget *target;
-  MlirOperation *operators;
-  uint32_t count;
-  uint32_t border; /* a section begins there: behind the scalars of the updates */
-} Partition;
-
-/* Why a section ends where it ends (`rdu.end` of its calls). */
-typedef enum {
-  END_OF_GRAPH,   /* there is no operator behind it */
-  END_BY_ORDER,   /* the next operator must begin a section */
-  END_BY_NUMBER,  /* it has as many operators as one may have */
-  END_BY_ROOM,    /* with the next operators it finds no plan; `why` tells */
-  END_BY_CYCLES,  /* the next operators are faster in a section of their own */
-  END_BY_REQUEST, /* every operator is a section (o0) */
-} EndKind;
-
-static const char *const endNames[] = {"graph", "order", "number", "room", "cycles", "request"};
-
-typedef struct SectionEnd {
-  EndKind kind;
-  uint32_t next;          /* operators that would join together */
-  double together, apart; /* cycles with them, and of two sections, launches included */
-  SambaText why;
-} SectionEnd;
-
-/* A section has one phase. */
-static bool startsSection(const Partition *partition, uint32_t index) {
-  MlirOperation operation = partition->operators[index];
-  MlirStringRef start = sambaMlirString(SAMBA_SECTION_START_ATTRIBUTE);
-  return index == partition->border ||
-         sambaPhaseOf(partition->operators[index - 1]) != sambaPhaseOf(operation) ||
-         !mlirAttributeIsNull(mlirOperationGetAttributeByName(operation, start));
-}
-
-/* Whether operators [from, to) join those before them: together they fit, and are estimated to be
- * no slower than the two apart, each with its launch. */
-static bool join(const Partition *partition, const MlirOperation *operators, uint32_t from,
-                 uint32_t to, double *together, SectionEnd *end) {
-  double alone, joined;
-  sambaTextClear(&end->why);
-  end->kind = END_BY_ROOM;
-  end->next = to - from;
-  if (!sambaSectionTry(partition->target, operators, to, &joined, &end->why) ||
-      !sambaSectionTry(partition->target, operators + from, to - from, &alone, &end->why))
-    return false;
-  if (joined > *together + alone) {
-    end->kind = END_BY_CYCLES;
-    end->together = joined;
-    end->apart = *together + alone;
-    return false;
-  }
-  *together = joined;
-  return true;
-}
-
-/* The operator among these that reads the value last; SAMBA_NO_INDEX: what reads it is not among
- * them. */
-static uint32_t lastReader(MlirValue value, const MlirOperation *operators, uint32_t count) {
-  uint32_t last = 0;
-  for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
-       use = mlirOpOperandGetNextUse(use)) {
-    MlirOperation user = sambaUserInBlockOf(value, use);
-    uint32_t at = 0;
-    while (at < count && !mlirOperationEqual(operators[at], user))
-      ++at;
-    if (at == count)
-      return SAMBA_NO_INDEX;
-    last = at > last ? at : last;
-  }
-  return last;
-}
-
-/* An elementwise operator, or a structured operation with one result that reduces nothing. */
-static bool isElementwise(MlirOperation operation) {
-  const SambaOperator *operator = sambaOperatorOf(operation);
-  if (operator)
-    return operator->elementwise;
-  MlirAttribute iterators = sambaOperationAttribute(operation, "iterator_types");
-  if (!sambaOperationIsStructured(operation) || mlirAttributeIsNull(iterators) ||
-      mlirOperationGetNumResults(operation) != 1)
-    return false;
-  MlirAttribute parallel = mlirAttributeParseGet(
-      mlirOperationGetContext(operation), sambaMlirString("#linalg.iterator_type<parallel>"));
-  for (intptr_t i = 0; i < mlirArrayAttrGetNumElements(iterators); ++i)
-    if (!mlirAttributeEqual(mlirArrayAttrGetElement(iterators, i), parallel))
-      return false;
-  return true;
-}
-
-/* How many elementwise operators there are from a value with several readers to where all that
- * comes of it is one value again; 1: it does not become one. */
-static uint32_t branchingOperators(const MlirOperation *operators, uint32_t most) {
-  uint32_t reach = 0;
-  for (uint32_t i = 0; i < most; ++i) {
-    if (!isElementwise(operators[i]))
-      return 1;
-    if (i && reach <= i)
-      return i > 1 ? i + 1 : 1; /* one reader makes no branch */
-    uint32_t last = lastReader(mlirOperationGetResult(operators[i], 0), operators, most);
-    if (last == SAMBA_NO_INDEX)
-      return 1;
-    reach = last > reach ? last : reach;
-  }
-  return 1;
-}
-
-/* How many operators join at once. Those of a branch that fits go into a section as a whole: cut
- * anywhere inside, several values would go through memory. */
-static uint32_t joinAtOnce(const Partition *partition, const MlirOperation *operators,
-                           uint32_t most) {
-  double unused;
-  uint32_t count = branchingOperators(operators, most);
-  return count > 1 && sambaSectionTry(partition->target, operators, count, &unused, NULL) ? count
-                                                                                          : 1;
-}
-
-static uint32_t growOneByOne(const Partition *partition, const MlirOperation *operators,
-                             uint32_t most, SectionEnd *end) {
-  double together = 0;
-  uint32_t size = joinAtOnce(partition, operators, most);
-  bool fits = sambaSectionTry(partition->target, operators, size, &together, NULL);
-  while (fits && size < most) {
-    uint32_t next = size + joinAtOnce(partition, operators + size, most - size);
-    if (!join(partition, operators, size, next, &together, end))
-      break;
-    size = next;
-  }
-  return size;
-}
-
-/* Updates of parameters go into sections as wholes: the first operators of one have nothing in
- * common that they could be pipelined along, and what they make would go through memory. One that
- * does not fit is grown like everything else, up to its end. */
-static uint32_t growUpdates(const Partition *partition, const MlirOperation *operators,
-                            uint32_t most, SectionEnd *end) {
-  double together = 0;
-  uint32_t size = sambaWholeUpdates(operators, 0, most);
-  if (!size || !sambaSectionTry(partition->target, operators, size, &together, NULL))
-    return growOneByOne(partition, operators, size ? size : most, end);
-
-  for (uint32_t next = sambaWholeUpdates(operators, size, most);
-       next && join(partition, operators, size, next, &together, end);
-       next = sambaWholeUpdates(operators, size, most))
-    size = next;
-  return size;
-}
-
-static uint32_t growSection(const Partition *partition, uint32_t first, SectionEnd *end) {
-  const MlirOperation *operators = &partition->operators[first];
-  bool updates = sambaPhaseOf(operators[0]) == SAMBA_PEF_SECTION_OPT;
-  uint32_t limit = updates ? maxOperatorsOfUpdates : maxOperatorsPerSection;
-  uint32_t most = 1;
-  while (first + most < partition->count && most < limit && !startsSection(partition, first + most))
-    ++most;
-  uint32_t size = updates ? growUpdates(partition, operators, most, end)
-                          : growOneByOne(partition, operators, most, end);
-  if (first + size == partition->count)
-    end->kind = END_OF_GRAPH;
-  else if (startsSection(partition, first + size))
-    end->kind = END_BY_ORDER;
-  else if (size == limit)
-    end->kind = END_BY_NUMBER;
-  return size;
-}
-
-/* The attribute that tells why a section ends; `next` is the operator behind it, null: none. */
-static MlirAttribute endAttribute(const SectionEnd *end, MlirContext context, MlirOperation next) {
-  MlirType integer = mlirIntegerTypeGet(context, 64);
-  MlirNamedAttribute parts[5];
-  intptr_t count = 0;
-  parts[count++] = sambaNamedAttribute(
-      context, "reason", mlirStringAttrGet(context, sambaMlirString(endNames[end->kind])));
-  if (!mlirOperationIsNull(next)) {
-    SambaStringRef layer = sambaLayerOfLocation(mlirOperationGetLocation(next));
-    SambaStringRef name = layer.size ? layer : sambaOperatorNameOf(next);
-    parts[count++] =
-        sambaNamedAttribute(context, "next", mlirStringAttrGet(context, sambaToMlir(name)));
-  }
-  if (end->kind == END_BY_ROOM)
-    parts[count++] = sambaNamedAttribute(
-        context, "why", mlirStringAttrGet(context, sambaToMlir(sambaTextRef(&end->why))));
-  if (end->kind == END_BY_CYCLES) {
-    parts[count++] = sambaNamedAttribute(context, "together",
-                                         mlirIntegerAttrGet(integer, (int64_t)end->together));
-    parts[count++] =
-        sambaNamedAttribute(context, "apart", mlirIntegerAttrGet(integer, (int64_t)end->apart));
-  }
-  return mlirDictionaryAttrGet(context, count, parts);
-}
-
-static uint32_t partitionGreedily(const Partition *partition, uint32_t *section_of,
-                                  MlirAttribute *ends) {
-  uint32_t section = 0;
-  for (uint32_t first = 0, size; first < partition->count; first += size, ++section) {
-    SectionEnd end = {0};
-    size = growSection(partition, first, &end);
-    MlirOperation last = partition->operators[first + size - 1];
-    MlirOperation next = {NULL};
-    if (first + size < partition->count)
-      next = partition->operators[first + size];
-    ends[section] = endAttribute(&end, mlirOperationGetContext(last), next);
-    sambaTextFree(&end.why);
-    for (uint32_t i = 0; i < size; ++i)
-      section_of[first + i] = section;
-  }
-  return section;
-}
 
 /* The first operation of the block that reads the value, through views or not; null: none. */
 static MlirOperation firstReader(MlirValue value) {
@@ -297,9 +87,152 @@ static bool hasForeign(MlirOperation module) {
   return false;
 }
 
-static bool partitionFunction(MlirOperation function, const SambaPlanTarget *target, bool fuse,
-                              SambaOutlinedSections *sections, int64_t *call_id) {
-  uint32_t count, sectionCount;
+/*===-- The ways to partition a graph ---------------------------------------------------------===*/
+
+/* o0: every operator is a section. */
+static uint32_t partitionApart(const SambaSectionGraph *partition, MlirContext context,
+                               uint32_t *section_of, MlirAttribute *ends) {
+  const SambaSectionEnd end = {.kind = SAMBA_END_BY_REQUEST};
+  const MlirOperation none = {NULL};
+  for (uint32_t i = 0; i < partition->count; ++i) {
+    section_of[i] = i;
+    ends[i] = sambaSectionEndAttribute(
+        &end, context, i + 1 < partition->count ? partition->operators[i + 1] : none);
+  }
+  return partition->count;
+}
+
+/* The operators of a rule's group that begins with this one and ends before the limit; else 0. */
+static uint32_t groupByRule(const SambaSectionGraph *partition, uint32_t first, uint32_t limit) {
+  const SambaRuleGroup *group = sambaGroupOfOperator(partition, first);
+  if (!group || sambaHeuristicOf(group->rule) == SAMBA_HEURISTIC_APART ||
+      (first && sambaGroupOfOperator(partition, first - 1) == group) || group->member_count > limit)
+    return 0;
+  return group->member_count;
+}
+
+/* Operators that the search keeps together: those of rules and the updates of parameters, each
+ * within the section that it has by o1. */
+static void groupOperators(const SambaSectionGraph *partition, const uint32_t *sizes,
+                           uint32_t count, uint32_t *group) {
+  uint32_t first = 0, groups = 0;
+  for (uint32_t s = 0; s < count; first += sizes[s++]) {
+    const MlirOperation *operators = &partition->operators[first];
+    bool updates = sambaPhaseOf(operators[0]) == SAMBA_PEF_SECTION_OPT;
+    for (uint32_t at = 0, size; at < sizes[s]; at += size, ++groups) {
+      size = sambaPinnedOperators(partition, first + at);
+      if (!size)
+        size = updates ? sambaWholeUpdates(operators + at, 0, sizes[s] - at)
+                       : groupByRule(partition, first + at, sizes[s] - at);
+      size = size ? size : 1;
+      for (uint32_t i = 0; i < size; ++i)
+        group[first + at + i] = groups;
+    }
+  }
+}
+
+/* o3: what o1 finds, and the search that starts from it. */
+static uint32_t partitionBySearch(const SambaSectionGraph *partition, SambaSearchTime *time,
+                                  uint32_t *section_of, MlirAttribute *ends) {
+  uint32_t count = partition->count;
+  uint32_t seeds = sambaGrowSections(partition, section_of, ends);
+  uint32_t *seed = sambaAllocateZeroed(seeds + 1, sizeof *seed);
+  uint32_t *group = sambaAllocate(sambaArraySize(count + 1, sizeof *group));
+  uint32_t *stretch = sambaAllocate(sambaArraySize(count + 1, sizeof *stretch));
+  uint32_t *most = sambaAllocate(sambaArraySize(count + 1, sizeof *most));
+  for (uint32_t i = 0; i < count; ++i) {
+    ++seed[section_of[i]];
+    stretch[i] = i ? stretch[i - 1] + sambaStartsSection(partition, i) : 0;
+    most[stretch[i]] = sambaMostOperators(partition->operators[i]);
+  }
+  groupOperators(partition, seed, seeds, group);
+
+  SambaSearchRequest request = {.target = partition->target,
+                                .operators = partition->operators,
+                                .count = count,
+                                .group = group,
+                                .stretch = stretch,
+                                .most = most,
+                                .seed = seed,
+                                .seed_count = seeds};
+  uint32_t sections = sambaSearchSections(&request, time, section_of, ends);
+  free(seed);
+  free(group);
+  free(stretch);
+  free(most);
+  return sections;
+}
+
+/* How many of the first operators fit as one section; out_why: why no more do. */
+static uint32_t findFitting(const SambaSectionGraph *partition, SambaText *out_why) {
+  SambaPlanCost unused;
+  uint32_t fits = 0, beyond = partition->count;
+  while (beyond - fits > 1) {
+    uint32_t middle = fits + (beyond - fits) / 2;
+    if (sambaSectionTry(partition->target, partition->operators, middle, &unused, NULL))
+      fits = middle;
+    else
+      beyond = middle;
+  }
+  sambaSectionTry(partition->target, partition->operators, beyond, &unused, out_why);
+  return fits;
+}
+
+static SambaStringRef layerOf(MlirOperation operation) {
+  SambaStringRef layer = sambaLayerOfLocation(mlirOperationGetLocation(operation));
+  return layer.size ? layer : sambaOperatorNameOf(operation);
+}
+
+/* Says what is missing for the graph to be one section. */
+static bool refuseSpatial(MlirOperation function, const SambaSectionGraph *partition) {
+  SambaText why = {0};
+  uint32_t fits = findFitting(partition, &why);
+  const char *machine = partition->target->machine->name;
+  SambaStringRef beyond = layerOf(partition->operators[fits]);
+  SambaStringRef last = fits ? layerOf(partition->operators[fits - 1]) : sambaStringRef("");
+  sambaEmitOpError(function,
+                   "mapping=spatial: %u operators are to be on %s at once, but only the first %u, "
+                   "up to '%.*s', fit; with '%.*s': %s; use mapping=section or a larger machine",
+                   partition->count, machine, fits, SAMBA_STRING_ARGS(last),
+                   SAMBA_STRING_ARGS(beyond), sambaTextGet(&why));
+  sambaTextFree(&why);
+  return false;
+}
+
+/* The graph is one section. */
+static bool partitionSpatially(MlirOperation function, const SambaSectionGraph *partition,
+                               uint32_t *section_of, MlirAttribute *ends) {
+  SambaPlanCost unused;
+  for (uint32_t i = 0; i < partition->count; ++i) {
+    section_of[i] = 0;
+    if (i && sambaStartsSection(partition, i))
+      return sambaEmitOpError(partition->operators[i],
+                              "mapping=spatial: a section must begin here, by a phase of training "
+                              "or samba.starts_section, but the graph is to be one section; use "
+                              "mapping=section");
+  }
+  if (partition->count &&
+      !sambaSectionTry(partition->target, partition->operators, partition->count, &unused, NULL))
+    return refuseSpatial(function, partition);
+  MlirContext context = mlirOperationGetContext(function);
+  const SambaSectionEnd end = {.kind = SAMBA_END_OF_GRAPH};
+  ends[0] = sambaSectionEndAttribute(&end, context, (MlirOperation){NULL});
+  mlirOperationSetDiscardableAttributeByName(function, sambaMlirString(SAMBA_SPATIAL_ATTRIBUTE),
+                                             mlirUnitAttrGet(context));
+  return true;
+}
+
+/* How a module is partitioned. */
+typedef struct Manner {
+  const char *opt;
+  bool spatial;
+  SambaSearchTime time;
+} Manner;
+
+static bool partitionFunction(MlirOperation function, const SambaPlanTarget *target, Manner *manner,
+                              const SambaRules *rules, SambaOutlinedSections *sections,
+                              int64_t *call_id) {
+  uint32_t count;
   if (!sambaGraphCheckStructured(function))
     return false;
   MlirOperation *operators = sambaFunctionOperators(function, &count);
@@ -311,31 +244,62 @@ static bool partitionFunction(MlirOperation function, const SambaPlanTarget *tar
   uint32_t *section_of = sambaAllocate(sambaArraySize(count + 1, sizeof *section_of));
   MlirAttribute *ends = sambaAllocate(sambaArraySize(count + 1, sizeof *ends));
 
-  if (fuse) {
-    Partition partition = {target, operators, count, sambaScalarsFirst(operators, count)};
-    sectionCount = partitionGreedily(&partition, section_of, ends);
-  } else {
-    sectionCount = count;
-    const SectionEnd end = {.kind = END_BY_REQUEST};
-    const MlirOperation none = {NULL};
-    for (uint32_t i = 0; i < count; ++i) {
-      section_of[i] = i;
-      ends[i] = endAttribute(&end, mlirOperationGetContext(function),
-                             i + 1 < count ? operators[i + 1] : none);
-    }
-  }
+  SambaArena arena = {0};
+  SambaSectionGraph partition = {
+      .target = target, .operators = operators, .count = count, .border = count};
+  bool apart = strcmp(manner->opt, "o0") == 0, fine = true;
+  if (!apart)
+    partition.border = sambaScalarsFirst(operators, count);
+  uint32_t *joined =
+      manner->spatial ? NULL : sambaPinnedSections(target, !apart, operators, count, &arena);
+  if (!apart && (rules->count || joined))
+    sambaFusionRulesMatch(rules, joined, operators, count, &arena, &partition.fused);
+  uint32_t section_count = count > 0;
+  if (manner->spatial)
+    fine = partitionSpatially(function, &partition, section_of, ends);
+  else if (apart)
+    section_count = partitionApart(&partition, mlirOperationGetContext(function), section_of, ends);
+  else if (strcmp(manner->opt, "o3") == 0)
+    section_count = partitionBySearch(&partition, &manner->time, section_of, ends);
+  else
+    section_count = sambaGrowSections(&partition, section_of, ends);
 
-  sambaOutlineSections(sections, function, operators, section_of, ends, count, sectionCount,
-                       target->attribute, call_id);
+  if (fine)
+    sambaOutlineSections(sections, function, operators, section_of, ends, count, section_count,
+                         target->attribute, call_id);
+  sambaArenaDestroy(&arena);
   free(section_of);
   free(ends);
   free(operators);
+  return fine;
+}
+
+static bool readManner(MlirOperation module, const char *opt, const char *mapping,
+                       const char *search_seconds, Manner *out_manner) {
+  static const char *const levels[] = {"o0", "o1", "o3", NULL};
+  static const char *const mappings[] = {"section", "spatial", NULL};
+  char *end;
+  *out_manner = (Manner){.opt = opt, .spatial = strcmp(mapping, "spatial") == 0};
+  if (!sambaStringRefIsOneOf(sambaStringRef(opt), levels))
+    return sambaEmitOpError(module, "samba-partition-sections: opt wants o0, o1 or o3, not '%s'",
+                            opt);
+  if (!sambaStringRefIsOneOf(sambaStringRef(mapping), mappings))
+    return sambaEmitOpError(
+        module, "samba-partition-sections: mapping wants section or spatial, not '%s'", mapping);
+  out_manner->time.given = strtod(search_seconds, &end);
+  if (end == search_seconds || *end || !(out_manner->time.given >= 0))
+    return sambaEmitOpError(
+        module, "samba-partition-sections: search_seconds wants a number from 0 on, not '%s'",
+        search_seconds);
   return true;
 }
 
-bool sambaPartitionSections(MlirOperation module, const char *target, const char *opt) {
-  if (strcmp(opt, "o0") != 0 && strcmp(opt, "o1") != 0)
-    return sambaEmitOpError(module, "samba-partition-sections: opt wants o0 or o1, not '%s'", opt);
+bool sambaPartitionSections(MlirOperation module, const char *target, const char *opt,
+                            const char *mapping, const char *search_seconds,
+                            const char *rule_file) {
+  Manner manner;
+  if (!readManner(module, opt, mapping, search_seconds, &manner))
+    return false;
   if (!sambaModuleCheckGraphs(module))
     return false;
   if (hasForeign(module) && !sambaMaterializeViews(module))
@@ -349,15 +313,17 @@ bool sambaPartitionSections(MlirOperation module, const char *target, const char
   if (status)
     return sambaEmitOpStatus(module, status);
   SambaOutlinedSections sections = {0};
+  SambaArena arena = {0};
+  SambaRules rules = {0};
   int64_t call_id = 0;
-  bool fine = true;
+  bool fine = !rule_file[0] || sambaFusionRulesRead(module, rule_file, &arena, &rules);
 
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
        fine && !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
     if (sambaOperationIsGraph(operation))
-      fine =
-          partitionFunction(operation, &plan_target, strcmp(opt, "o1") == 0, &sections, &call_id);
+      fine = partitionFunction(operation, &plan_target, &manner, &rules, &sections, &call_id);
   sambaOutlinedSectionsFree(&sections);
+  sambaArenaDestroy(&arena);
   if (!fine)
     return false;
   status = call_id == 0 ? sambaModuleMachine(module, &machine) : NULL;

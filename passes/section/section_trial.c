@@ -5,11 +5,11 @@
 #include "dialect/stages/read_operators.h"
 
 bool sambaSectionTry(const SambaPlanTarget *target, const MlirOperation *operators, uint32_t count,
-                     double *out_cycles, SambaText *why) {
+                     SambaPlanCost *out_cost, SambaText *why) {
   SambaArena arena = {0};
   SambaStageGraph *graph;
   SambaStatus status = sambaOperatorsRead(operators, count, &arena, &graph);
-  bool fits = !status && sambaPlanTry(target, graph, out_cycles, why);
+  bool fits = !status && sambaPlanTry(target, graph, out_cost, why);
   if (status && why)
     sambaTextAppendC(why, sambaStatusGetMessage(status));
   sambaStatusFree(status);
@@ -20,7 +20,7 @@ bool sambaSectionTry(const SambaPlanTarget *target, const MlirOperation *operato
 bool sambaOperatorFits(const SambaPlanTarget *target, MlirOperation operation) {
   SambaArena arena = {0};
   SambaStageGraph *graph;
-  double unused;
+  SambaPlanCost unused;
   SambaStatus status = sambaOperationsRead(&operation, 1, &arena, &graph);
   bool fits = !status && sambaPlanTry(target, graph, &unused, NULL);
   sambaStatusFree(status);

@@ -4,11 +4,10 @@
 
 #include "dialect/stages/known_plan.h"
 
-/* Predicted cycles of the operators, in the order of their block, with the views they read, as one
- * section with its launch; false when they cannot be one: why, which may be NULL, gets the reason.
- */
+/* What the operators, in the order of their block, with the views they read, cost as one section;
+ * false when they cannot be one: why, which may be NULL, gets the reason. */
 bool sambaSectionTry(const SambaPlanTarget *target, const MlirOperation *operators, uint32_t count,
-                     double *out_cycles, SambaText *why);
+                     SambaPlanCost *out_cost, SambaText *why);
 /* Whether an operator can be a section by itself, its operands in memory as their types say. */
 bool sambaOperatorFits(const SambaPlanTarget *target, MlirOperation operation);
 

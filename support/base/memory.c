@@ -99,6 +99,14 @@ void *sambaArenaAllocate(SambaArena *arena, size_t size) {
   return pointer;
 }
 
+void *sambaArenaAllocateLines(SambaArena *arena, size_t size) {
+  enum { line = 64 };
+  if (size > SIZE_MAX - line)
+    failAllocation(size);
+  char *pointer = sambaArenaAllocate(arena, size + line - arenaAlignment);
+  return pointer + (line - (uintptr_t)pointer % line) % line;
+}
+
 void *sambaArenaCopy(SambaArena *arena, const void *data, size_t size) {
   void *copy = sambaArenaAllocate(arena, size);
   if (size)

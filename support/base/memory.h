@@ -32,6 +32,8 @@ typedef struct SambaArena {
   struct SambaArenaBlock *blocks;
 } SambaArena;
 void *sambaArenaAllocate(SambaArena *arena, size_t size); /* zeroed, aligned to 16 */
+/* The same, aligned to 64: what begins a line of the host's cache lies in fewer of them. */
+void *sambaArenaAllocateLines(SambaArena *arena, size_t size);
 void *sambaArenaCopy(SambaArena *arena, const void *data, size_t size);
 char *sambaArenaFormat(SambaArena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -39,6 +41,8 @@ void sambaArenaDestroy(SambaArena *arena);
 #define SAMBA_ARENA_NEW(arena, type) ((type *)sambaArenaAllocate((arena), sizeof(type)))
 #define SAMBA_ARENA_ARRAY(arena, type, count)                                                      \
   ((type *)sambaArenaAllocate((arena), sambaArraySize((count), sizeof(type))))
+#define SAMBA_ARENA_LINES(arena, type, count)                                                      \
+  ((type *)sambaArenaAllocateLines((arena), sambaArraySize((count), sizeof(type))))
 /* count * size; ends the process like a failed allocation when that overflows. */
 size_t sambaArraySize(size_t count, size_t size);
 

@@ -122,7 +122,8 @@ if(SAMBA_ENABLE_MLIR)
   foreach(name samba samba-compiler)
     samba_pkg_config(${name} "Compiler for reconfigurable dataflow units, as a C library"
       CFLAGS "-I\${includedir}" LIBS "-L\${libdir} -l${name}"
-      REQUIRES_PRIVATE "samba-mlir, libelf, libcjson, libprotobuf-c" LIBS_PRIVATE "-lpthread -lm")
+      REQUIRES_PRIVATE "samba-mlir, libelf, libcjson, yaml-0.1, libprotobuf-c"
+      LIBS_PRIVATE "-lpthread -lm")
   endforeach()
   set(archives)
   get_property(parts GLOBAL PROPERTY MLIR_UPSTREAM_CAPI_LIBS)

@@ -1,4 +1,4 @@
-"""samba.utils: U001 to U006, U010, U012 to U016, U020, U021, G005, and the rest of utils."""
+"""samba.utils: U001 to U006, U010, U012 to U018, U020, U021, G005, and the rest of utils."""
 import os
 import random
 import tempfile
@@ -54,6 +54,35 @@ class TraceTest(Case):
         path = samba.session.compile(model, inputs, name="t", output_folder=self.folder)
         self.assertEqual(len(utils.trace_graph(model, inputs, [], pef=path)), 3)
         self.assertEqual(len(utils.trace_graph(model, {"x": inputs[0]}, None, pef=path)), 3)
+
+    def test_u017_u018_spatial(self):
+        model = torch.nn.Sequential(
+            torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 8)
+        )
+        samba.from_torch_model_(model)
+        inputs = (samba.randn(16, 64, name="x"),)
+        results, launches, cycles = {}, {}, {}
+        samba.session.timing = True
+        self.addCleanup(setattr, samba.session, "timing", False)
+        self.addCleanup(samba.session.reset)
+        for mapping, level in (("section", "o0"), ("spatial", "o1")):
+            samba.session.reset()
+            options = {"mapping": mapping, "optimization": level, "output_folder": self.folder}
+            path = samba.session.compile(model, inputs, name=mapping, inference=True, **options)
+            self.assertEqual(utils.pef_utils.get_pef_info(path)["mapping"], mapping)
+            outputs = utils.trace_graph(model, inputs, pef=path, mapping=mapping)
+            utils.trace_graph(model, inputs, pef=path)
+            (y,) = samba.session.run(inputs, outputs)
+            results[mapping] = samba.to_torch(y)
+            launches[mapping] = len(samba.session.get_calls())
+            cycles[mapping] = samba.session.report()["cycles"]
+            other = "section" if mapping == "spatial" else "spatial"
+            with self.assertRaisesRegex(ValueError, f"mapping '{mapping}', but '{other}' is asked"):
+                utils.trace_graph(model, inputs, pef=path, mapping=other)
+        self.assertTrue(torch.allclose(results["section"], results["spatial"], atol=1e-5))
+        self.assertEqual(launches["spatial"], 1)
+        self.assertGreater(launches["section"], 1)
+        self.assertLess(cycles["spatial"], cycles["section"])
 
     def test_u016_g005_no_pef(self):
         with self.assertRaisesRegex(RuntimeError, "no PEF loaded"):

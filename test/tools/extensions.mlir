@@ -24,7 +24,8 @@ func.func @forward(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // HELP: --samba-to-rdu - From a traced graph to placed and routed rdu sections
 // HELP: --entry=<string> - the function to compile; none: every public one
-// HELP: --opt=<string> - o0 (every operator its own section) or o1 (fused)
+// HELP: --opt=<string> - o0 (every operator its own section), o1 (fused) or o3 (searched)
+// HELP: --search_seconds=<string> - seconds of processor time that the search of o3 may take
 // HELP: --target=<string> - a shipped machine or a machine file
 
 //--- plain.mlir

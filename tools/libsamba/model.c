@@ -104,6 +104,7 @@ static SambaModuleOptions moduleOptions(const SambaModel *model, const SambaComp
   SambaModuleOptions to = {.pipeline = {.entry = from->entry,
                                         .target = from->target,
                                         .opt = from->opt,
+                                        .search_seconds = from->search_seconds,
                                         .mapping = from->mapping,
                                         .precision = from->precision,
                                         .inference = from->training ? "false" : NULL,

@@ -52,6 +52,7 @@ static bool readOption(const char *name, PyObject *object, Compilation *compilat
     PyObject **listener;
   } rows[] = {{"target", &options->target, NULL, NULL},
               {"opt", &options->opt, NULL, NULL},
+              {"search_seconds", &options->search_seconds, NULL, NULL},
               {"mapping", &options->mapping, NULL, NULL},
               {"precision", &options->precision, NULL, NULL},
               {"training", NULL, &options->training, NULL},

@@ -16,8 +16,9 @@
 #include <string.h>
 
 typedef struct {
-  const char *output, *data_folder, *target, *mapping, *precision, *rules, *decisions,
-      *dump_decisions, *dump, *print_machine, *loss, *optimizer, *freeze, *entry, *f64, *explain;
+  const char *output, *data_folder, *target, *search_seconds, *mapping, *precision, *rules,
+      *decisions, *dump_decisions, *dump, *print_machine, *loss, *optimizer, *freeze, *entry, *f64,
+      *explain;
   SambaStrings shapes, binds;
   bool o0, o1, o3, inference, training, accumulate, io_host_memory, external_weights;
 } Options;
@@ -96,6 +97,7 @@ static SambaStatus compileModel(MlirContext context, const Options *request, con
   SambaCompileOptions options = {.entry = request->entry,
                                  .target = request->target,
                                  .opt = level,
+                                 .search_seconds = request->search_seconds,
                                  .mapping = request->mapping,
                                  .precision = request->precision,
                                  .rules = request->rules,
@@ -139,6 +141,8 @@ static SambaStatus compile(const Options *options, const char *path, SambaArena 
         "--loss, --optimizer, --freeze and --accumulate-gradients want --training too");
   if (options->o0 + options->o1 + options->o3 > 1)
     return sambaStatusMake(SAMBA_INVALID, "-O0, -O1 and -O3 exclude each other");
+  if (options->search_seconds && !options->o3)
+    return sambaStatusMake(SAMBA_INVALID, "--search-seconds is for -O3; give -O3 too");
 
   MlirContext context = sambaCompilerContextCreate();
   sambaPrintRemarks(context);
@@ -221,9 +225,13 @@ int main(int argc, char **argv) {
        "the function of an MLIR module that is compiled (default: every public one)"},
       {"-O0", SAMBA_OPTION_FLAG, &request.o0, NULL, "every operator its own section"},
       {"-O1", SAMBA_OPTION_FLAG, &request.o1, NULL, "fuse operators greedily (default)"},
-      {"-O3", SAMBA_OPTION_FLAG, &request.o3, NULL, "refused: search is not in this version"},
+      {"-O3", SAMBA_OPTION_FLAG, &request.o3, NULL,
+       "search all sections and orders for the least predicted time"},
+      {"--search-seconds", SAMBA_OPTION_STRING, &request.search_seconds, "N",
+       "-O3: processor time for the search (default 2); then the best that it knows is taken"},
       {"--mapping", SAMBA_OPTION_STRING, &request.mapping, "section|spatial",
-       "how the graph is mapped (default section; spatial is not in this version)"},
+       "section: in parts that run one after the other (default); spatial: as one that stays on "
+       "the chip, or not at all"},
       {"--precision", SAMBA_OPTION_STRING, &request.precision, "mp0|mp1|mp4",
        "f32 as the model says (mp0 or f32, the default), contractions in bf16 (mp1), all bf16 (mp4 "
        "or bf16)"},
@@ -242,11 +250,11 @@ int main(int argc, char **argv) {
       {"--io-host-memory", SAMBA_OPTION_FLAG, &request.io_host_memory, NULL,
        "inputs and outputs lie in host memory (default: in device memory, or as samba.mem says)"},
       {"--rules", SAMBA_OPTION_STRING, &request.rules, "FILE",
-       "refused: fusion rules are not in this version"},
+       "fusion rules (YAML), or those that come with Samba: llama, gpt2, bert, resnet"},
       {"--decisions", SAMBA_OPTION_STRING, &request.decisions, "FILE",
-       "planner decisions of an earlier run"},
+       "decisions to follow, by the names of layers"},
       {"--dump-decisions", SAMBA_OPTION_STRING, &request.dump_decisions, "FILE",
-       "write the planner decisions of the last attempt"},
+       "write what was decided, for --decisions"},
       {"--dump", SAMBA_OPTION_STRING, &request.dump, "DIR",
        "write stages, mappings and groups of each section to DIR/SECTION.plan.txt"},
       {"--explain", SAMBA_OPTION_CHOICE, &request.explain, "json|fields",

@@ -139,6 +139,72 @@ static uint64_t stepsBefore(Cone *cone, uint64_t step, uint32_t unit) {
   return cone->steps[unit];
 }
 
+/* Marks the units of the cone that `target` is before, and `target`, with 2. */
+static void markWays(Cone *cone, uint32_t target) {
+  cone->seen[target] = 2;
+  for (bool more = true; more;) {
+    more = false; /* one walk finds all but for circles */
+    for (uint32_t i = cone->count; i-- > 0;) {
+      uint32_t unit = cone->units[i], source;
+      for (uint32_t n = 0; cone->seen[unit] == 1; ++n) {
+        source = sourceOf(cone->section, &cone->section->units[unit], n);
+        if (source == SAMBA_NO_INDEX)
+          break;
+        more |= cone->seen[source] == 2;
+        cone->seen[unit] = cone->seen[source];
+      }
+    }
+  }
+}
+
+/* What the units of the cone that `target` is before advance by when the first one advances by
+ * `steps`, into `steps`. True when that is whole everywhere - tokens, turns of ports and slots -
+ * and the same on all ways to a unit. Then what a step needs of the target grows by just this much
+ * from round to round, once every stream on the way has had its turn. Each unit on the way may put
+ * that off by a round. */
+static bool advancesEvenly(Cone *cone, uint64_t steps, uint32_t target) {
+  if (!cone->seen[target])
+    return true;
+  markWays(cone, target);
+  for (uint32_t i = 0; i < cone->count; ++i)
+    cone->steps[cone->units[i]] = 0;
+  cone->steps[cone->units[0]] = steps;
+
+  for (uint32_t i = 0; i < cone->count; ++i) {
+    const SambaUnit *unit = &cone->section->units[cone->units[i]];
+    uint64_t own = cone->steps[cone->units[i]];
+    if (cone->seen[cone->units[i]] != 2 || cone->units[i] == target)
+      continue;
+    if (unit->kind == SAMBA_UNIT_BUFFER && unit->buffer.loop_carried)
+      return false;
+    for (uint32_t p = 0; p < unit->input_count; ++p) {
+      const SambaPort *port = &unit->inputs[p];
+      SambaPace taking = sambaPaceOf(unit, port);
+      uint64_t tokens = sambaPaceTokensTaken(taking, own);
+      uint64_t turn = sambaPaceMultiply(port->block ? port->block : 1, port->stream_count);
+      for (uint32_t s = 0; s < port->stream_count; ++s) {
+        SambaEndpoint from = cone->section->streams[port->streams[s]].source;
+        if (cone->seen[from.unit] != 2)
+          continue;
+        if (own % taking.steps_per_token || tokens % turn)
+          return false;
+        const SambaUnit *source = &cone->section->units[from.unit];
+        const SambaPort *output = &source->outputs[from.port];
+        SambaPace making = sambaPaceOf(source, output);
+        uint64_t sent = tokens / port->stream_count;
+        uint64_t made = sambaPaceMultiply(sent, output->stream_count);
+        uint64_t advance = sambaPaceStepsNeeded(making, made);
+        uint64_t *known = &cone->steps[from.unit];
+        if (!sent || sent % (output->block ? output->block : 1) || made % making.tokens_per_step ||
+            advance >= SAMBA_PACE_UNBOUNDED || (*known && *known != advance))
+          return false;
+        *known = advance;
+      }
+    }
+  }
+  return true;
+}
+
 /*===-- Equal walks ---------------------------------------------------------------------------===*/
 
 /* Both walk the same bytes in the same order, each once. */
@@ -251,6 +317,71 @@ static bool mayMeet(const Side *one, const Side *other) {
   return reaches(&meeting, 0, bytes / (__int128)one->element_bytes);
 }
 
+/*===-- Rounds of the outermost counters ------------------------------------------------------===*/
+
+/* Rounds that are looked at when all are alike: those in which streams may still wait for their
+ * turn, and those around one that stands for the others. */
+static uint64_t roundsToLookAt(const Cone *one, const Cone *other) {
+  return (one->count > other->count ? one->count : other->count) + 4;
+}
+
+static uint64_t roundsOf(const Side *side) {
+  const SambaAccess *access = side->access;
+  return access->counter_count && access->token_level ? access->trips[0] : 1;
+}
+
+/* Rounds of a side as a walk of its own. */
+typedef struct Rounds {
+  Side side; /* its access is the one below */
+  SambaAccess access;
+  uint32_t trips[SAMBA_MAX_COUNTERS];
+} Rounds;
+
+static void takeRounds(const Side *side, uint64_t first, uint64_t count, Rounds *out) {
+  memcpy(out->trips, side->access->trips, side->access->counter_count * sizeof *out->trips);
+  out->trips[0] = (uint32_t)count;
+  out->access = *side->access;
+  out->access.trips = out->trips;
+  out->access.base += side->access->strides[0] * (int64_t)first;
+  out->side = *side;
+  out->side.access = &out->access;
+  out->side.firings = side->firings / roundsOf(side) * count;
+}
+
+/* No element of a round of one side is in a round of the other side that comes two rounds later or
+ * more. */
+static bool staysNear(const Side *side, const Side *other) {
+  Rounds round, later;
+  takeRounds(side, 0, 1, &round);
+  takeRounds(other, 2, roundsOf(other) - 2, &later);
+  return !mayMeet(&round.side, &later.side);
+}
+
+static bool guardsRounds(const SambaAccess *access) {
+  for (uint32_t g = 0; g < access->guard_count; ++g)
+    if (access->guards[g].strides[0])
+      return true;
+  return false;
+}
+
+/* Whether the rounds of both are alike: as many, as far apart, each with what it needs of the other
+ * in the same round or beside it. Then the first ones stand for all. */
+static bool haveEqualRounds(const Side *first, const Side *store, Cone *first_cone,
+                            Cone *store_cone) {
+  uint64_t rounds = roundsOf(first);
+  if (rounds <= roundsToLookAt(first_cone, store_cone) || rounds != roundsOf(store) ||
+      first->element_bytes != store->element_bytes ||
+      first->access->strides[0] != store->access->strides[0] || guardsRounds(first->access) ||
+      guardsRounds(store->access))
+    return false;
+  uint64_t taken = first->firings / rounds, stored = store->firings / rounds;
+  return advancesEvenly(store_cone, stored, first->unit) &&
+         (!store_cone->seen[first->unit] || store_cone->steps[first->unit] == taken) &&
+         advancesEvenly(first_cone, taken, store->unit) &&
+         (!first_cone->seen[store->unit] || first_cone->steps[store->unit] == stored) &&
+         staysNear(first, store) && staysNear(store, first);
+}
+
 /*===-- Element by element, or block by block -------------------------------------------------===*/
 
 /* Per cell of the bytes that both may touch: the first and the last firing that loads it, from 1;
@@ -261,17 +392,39 @@ typedef struct Cells {
   uint32_t *first, *last;
 } Cells;
 
+/* A divisor of the block that the guard enables as a whole or not at all, as it steps along a row.
+ */
+static uint64_t blockOfGuard(const SambaAccess *access, const SambaGuard *guard, uint64_t block) {
+  uint32_t inner = access->counter_count - 1;
+  int64_t step = guard->strides[inner];
+  if (!step)
+    return block;
+  if (step < 0 || guard->constant % step || guard->limit % step)
+    return 1;
+  block = sambaGreatestDivisor(block, (uint64_t)llabs(guard->constant / step));
+  block = sambaGreatestDivisor(block, (uint64_t)llabs(guard->limit / step));
+  for (uint32_t c = 0; c < inner; ++c) {
+    if (access->trips[c] == 1)
+      continue;
+    if (guard->strides[c] % step)
+      return 1;
+    block = sambaGreatestDivisor(block, (uint64_t)llabs(guard->strides[c] / step));
+  }
+  return block;
+}
+
 /* The side's runs are whole blocks of this many elements or of a divisor. */
 static uint64_t blockOfSide(const Side *side, uint64_t block) {
   const SambaAccess *access = side->access;
   uint32_t inner = access->counter_count - 1;
-  if (access->guard_count || !access->counter_count || access->token_level > inner ||
-      access->strides[inner] != 1)
+  if (!access->counter_count || access->token_level > inner || access->strides[inner] != 1)
     return 1;
   block = sambaGreatestDivisor(block, access->trips[inner]);
   for (uint32_t c = 0; c < inner; ++c)
     if (access->trips[c] > 1)
       block = sambaGreatestDivisor(block, (uint64_t)llabs(access->strides[c]));
+  for (uint32_t g = 0; g < access->guard_count; ++g)
+    block = blockOfGuard(access, &access->guards[g], block);
   return block;
 }
 
@@ -505,11 +658,19 @@ static SambaStatus checkPair(OrderCheck *check, const Side *first, const Side *s
     return NULL; /* one has ended before the other begins */
 
   bool indexed = first->access->has_index || store->access->has_index;
-  if (indexed || store->firings > MOST_FIRINGS)
+  Rounds some[2];
+  const Side *one = first, *other = store;
+  if (!indexed && haveEqualRounds(first, store, &first_cone, &store_cone)) {
+    uint64_t rounds = roundsToLookAt(&first_cone, &store_cone);
+    takeRounds(first, 0, rounds, &some[0]);
+    takeRounds(store, 0, rounds, &some[1]);
+    one = &some[0].side, other = &some[1].side;
+  }
+  if (indexed || other->firings > MOST_FIRINGS)
     return fault(check, first, store, 1);
-  if (walkAlike(first, store) && storeFollows(first, store, &store_cone))
+  if (walkAlike(one, other) && storeFollows(one, other, &store_cone))
     return NULL;
-  uint64_t conflict = findConflict(first, store, &first_cone, &store_cone);
+  uint64_t conflict = findConflict(one, other, &first_cone, &store_cone);
   return conflict ? fault(check, first, store, conflict) : NULL;
 }
 

@@ -29,10 +29,12 @@ static SambaStatus compareShapes(uint32_t index, SambaPortOf a, SambaPortOf b) {
 
 SambaStatus sambaStreamOrderCheck(uint32_t index, SambaPortOf a, SambaPortOf b) {
   SAMBA_RETURN_IF_ERROR(compareShapes(index, a, b));
+  if (a.unit->outputs[a.port].order_kind < SAMBA_ORDER_PLACES ||
+      b.unit->inputs[b.port].order_kind < SAMBA_ORDER_PLACES)
+    return NULL;
   SambaStatedOrder made = sambaPortStates(&a.unit->outputs[a.port]);
   SambaStatedOrder taken = sambaPortStates(&b.unit->inputs[b.port]);
-  if (made.kind < SAMBA_ORDER_PLACES || taken.kind < SAMBA_ORDER_PLACES ||
-      sambaStatedOrdersEqual(&made, &taken))
+  if (sambaStatedOrdersEqual(&made, &taken))
     return NULL;
 
   SambaArena arena = {0};
@@ -211,10 +213,10 @@ static bool oneTokenFills(const SambaUnit *unit) {
 
 SambaStatus sambaBufferOrderCheck(const SambaUnit *unit) {
   const SambaPort *input = &unit->inputs[0];
-  SambaStatedOrder filled = sambaPortStates(input);
-  if (!oneTokenFills(unit) || filled.kind < SAMBA_ORDER_PLACES)
+  if (input->order_kind < SAMBA_ORDER_PLACES || !oneTokenFills(unit))
     return NULL;
 
+  SambaStatedOrder filled = sambaPortStates(input);
   for (uint32_t o = 0; o < unit->output_count; ++o) {
     const SambaPort *output = &unit->outputs[o];
     SambaStatedOrder sent = sambaPortStates(output);

@@ -11,7 +11,9 @@ typedef struct Recovery {
   const SambaFabric *fabric;
   SambaArena *arena;
   uint32_t *site_units, *ag_units; /* units by place, or SAMBA_NO_INDEX */
-  SambaSwitchEntry *entries;       /* sorted */
+  const SambaSwitchEntry *entries; /* sorted */
+  uint32_t *site_entries;          /* the first entry of each switch, and where the last one ends */
+  uint64_t *entry_keys;            /* of each entry: what it takes, in order within a switch */
   uint32_t *entry_streams;         /* which stream has used an entry, or SAMBA_NO_INDEX */
   uint32_t *inputs;                /* end indices of inputs, sorted by (unit, kind, lane, flow) */
   uint32_t input_count;
@@ -81,6 +83,23 @@ static int compareKeyedEnds(const void *a, const void *b) {
   return (x->end > y->end) - (x->end < y->end);
 }
 
+/* Ends come unit by unit, so few are far from their places. */
+static void sortKeyedEnds(KeyedEnd *keyed, uint32_t count) {
+  uint64_t moves = 0;
+  for (uint32_t i = 1; i < count; ++i) {
+    KeyedEnd end = keyed[i];
+    uint32_t at = i;
+    for (; at > 0 && compareKeyedEnds(&keyed[at - 1], &end) > 0; --at)
+      keyed[at] = keyed[at - 1];
+    keyed[at] = end;
+    moves += i - at;
+    if (moves > 16 * (uint64_t)count) { /* ends in any order */
+      qsort(keyed, count, sizeof *keyed, compareKeyedEnds);
+      return;
+    }
+  }
+}
+
 static int compareEntries(const void *a, const void *b) { return sambaSwitchEntryCompare(a, b); }
 
 static SambaStatus checkEnd(const Recovery *recovery, const SambaFlowEnd *end) {
@@ -105,8 +124,7 @@ static SambaStatus sortEnds(Recovery *recovery) {
     keyed[i] = (KeyedEnd){endKey(&recovery->fabric->ends[i]), i};
   }
 
-  if (count)
-    qsort(keyed, count, sizeof *keyed, compareKeyedEnds);
+  sortKeyedEnds(keyed, count);
   recovery->inputs = SAMBA_ARENA_ARRAY(recovery->arena, uint32_t, count);
   for (uint32_t i = 0; i < count; ++i) {
     const SambaFlowEnd *end = &recovery->fabric->ends[keyed[i].end];
@@ -141,34 +159,55 @@ static uint32_t findInput(const Recovery *recovery, const SambaFlowEnd *wanted) 
              : SAMBA_NO_INDEX;
 }
 
-/* First entry of a switch whose `in` is the given one, or the place where it would be. */
-static uint32_t findEntries(const Recovery *recovery, const SambaSwitchEntry *wanted) {
-  uint32_t low = 0;
-  uint32_t high = recovery->fabric->entry_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (sambaSwitchEntryCompare(&recovery->entries[middle], wanted) < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+/* What an entry takes: numbers in the order of entries of one switch. */
+static uint64_t entryKey(SambaStreamKind kind, const SambaSwitchLane *in) {
+  return (uint64_t)kind << 48 | (uint64_t)in->port << 40 | (uint64_t)in->ag << 24 |
+         (uint64_t)in->lane << 16 | in->flow;
 }
 
-static bool sameIn(const SambaSwitchEntry *a, const SambaSwitchEntry *b) {
-  return a->x == b->x && a->y == b->y && a->kind == b->kind &&
-         sambaSwitchLaneCompare(&a->in, &b->in) == 0;
+/* Entries of one switch in order; most fabrics have them so already. */
+static void sortEntries(Recovery *recovery) {
+  const SambaFabric *fabric = recovery->fabric;
+  uint32_t count = fabric->entry_count, i = 1;
+  while (i < count && sambaSwitchEntryCompare(&fabric->entries[i - 1], &fabric->entries[i]) <= 0)
+    ++i;
+  recovery->entries = fabric->entries;
+  if (i < count) {
+    SambaSwitchEntry *sorted =
+        sambaArenaCopy(recovery->arena, fabric->entries, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compareEntries);
+    recovery->entries = sorted;
+  }
+
+  size_t sites = (size_t)sambaMachineSiteCount(recovery->machine);
+  recovery->site_entries = SAMBA_ARENA_ARRAY(recovery->arena, uint32_t, sites + 1);
+  recovery->entry_keys = SAMBA_ARENA_ARRAY(recovery->arena, uint64_t, count);
+  for (uint32_t e = 0; e < count; ++e) {
+    const SambaSwitchEntry *entry = &recovery->entries[e];
+    recovery->site_entries[entry->y * recovery->machine->grid_columns + entry->x + 1] = e + 1;
+    recovery->entry_keys[e] = entryKey(entry->kind, &entry->in);
+  }
+  for (size_t s = 0; s < sites; ++s)
+    if (recovery->site_entries[s + 1] < recovery->site_entries[s])
+      recovery->site_entries[s + 1] = recovery->site_entries[s];
 }
 
 /* Puts the entries that take (x, y, in) onto the stack, the first on top. */
 static SambaStatus pushEntries(Recovery *recovery, uint32_t stream, int32_t x, int32_t y,
                                SambaStreamKind kind, SambaSwitchLane in) {
-  SambaSwitchEntry wanted = {x, y, kind, in, {0, 0, 0, 0}};
-  uint32_t first = findEntries(recovery, &wanted);
-  uint32_t last = first;
+  const uint32_t *site = &recovery->site_entries[y * recovery->machine->grid_columns + x];
+  uint64_t key = entryKey(kind, &in);
+  uint32_t first = site[0], end = site[1];
+  while (first < end) { /* the first that takes it */
+    uint32_t middle = first + (end - first) / 2;
+    if (recovery->entry_keys[middle] < key)
+      first = middle + 1;
+    else
+      end = middle;
+  }
 
-  for (; last < recovery->fabric->entry_count && sameIn(&recovery->entries[last], &wanted);
-       ++last) {
+  uint32_t last = first;
+  for (; last < site[1] && recovery->entry_keys[last] == key; ++last) {
     if (recovery->entry_streams[last] == SAMBA_NO_INDEX) {
       recovery->entry_streams[last] = stream;
       continue;
@@ -383,10 +422,7 @@ static SambaStatus recover(Recovery *recovery, uint32_t unit_count,
       recovery->site_units[unit->y * recovery->machine->grid_columns + unit->x] = u;
   }
 
-  recovery->entries = sambaArenaCopy(recovery->arena, fabric->entries,
-                                     fabric->entry_count * sizeof *fabric->entries);
-  if (fabric->entry_count)
-    qsort(recovery->entries, fabric->entry_count, sizeof *recovery->entries, compareEntries);
+  sortEntries(recovery);
   recovery->entry_streams = SAMBA_ARENA_ARRAY(recovery->arena, uint32_t, fabric->entry_count);
   recovery->input_streams = SAMBA_ARENA_ARRAY(recovery->arena, uint32_t, fabric->end_count);
   sambaClearIndices(recovery->entry_streams, fabric->entry_count);

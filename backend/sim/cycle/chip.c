@@ -17,7 +17,7 @@ static void assignGenerators(SambaChip *chip) {
       continue;
     uint32_t ag = section->units[u].load_store.ag;
     uint32_t generator = ag < placed ? ag : next++;
-    chip->units[u].memory.generator = generator;
+    chip->units[u].memory->generator = generator;
     ++generators[generator].unit_count;
   }
 
@@ -28,7 +28,7 @@ static void assignGenerators(SambaChip *chip) {
   }
   for (uint32_t u = 0; u < section->unit_count; ++u)
     if (sambaUnitIsAddressGenerator(&section->units[u])) {
-      SambaGenerator *generator = &generators[chip->units[u].memory.generator];
+      SambaGenerator *generator = &generators[chip->units[u].memory->generator];
       generator->units[generator->unit_count++] = u;
     }
 }
@@ -41,7 +41,7 @@ static void buildMemoryUnit(SambaChip *chip, uint32_t index, const SambaBinding 
   for (size_t i = 0; traces && i < traces->size; ++i)
     if (traces->data[i].unit == index)
       trace = &traces->data[i];
-  sambaMemoryUnitBuild(&chip->units[index].memory, &chip->arena, &chip->network, chip->section,
+  sambaMemoryUnitBuild(chip->units[index].memory, &chip->arena, &chip->network, chip->section,
                        index, address, trace ? trace->data : NULL, trace ? trace->size : 0);
 }
 
@@ -54,29 +54,39 @@ SambaStatus sambaChipBuild(SambaChip *chip, const SambaBinding *bindings,
   chip->memory.merge.arena = &chip->arena;
   chip->memory.merge.used = chip->machine->ag_merge_outstanding;
   chip->units = SAMBA_ARENA_ARRAY(&chip->arena, SambaChipUnit, section->unit_count);
+  chip->kinds = SAMBA_ARENA_ARRAY(&chip->arena, uint8_t, section->unit_count);
   chip->done = SAMBA_ARENA_ARRAY(&chip->arena, bool, section->unit_count);
   chip->unfinished = section->unit_count;
 
-  const uint32_t parts[] = {section->unit_count, chip->network.lane_count,
-                            chip->memory.memory.channel_count};
-  sambaClockInit(&chip->clock, &chip->arena, parts);
+  const uint32_t parts[SAMBA_PART_KINDS] = {
+      [SAMBA_PART_MEMORY] = section->unit_count,
+      [SAMBA_PART_CHANNEL] = chip->memory.memory.channel_count,
+      [SAMBA_PART_UNIT] = section->unit_count,
+      [SAMBA_PART_CROSSING] = chip->network.crossing_count,
+  };
+  sambaClockInit(&chip->clock, &chip->arena, sambaNetworkLookahead(&chip->network), parts);
 
   bool memory = false;
   SambaBankPattern *patterns = NULL;
   for (uint32_t u = 0; u < section->unit_count; ++u) {
+    chip->kinds[u] = (uint8_t)section->units[u].kind;
     switch (section->units[u].kind) {
     case SAMBA_UNIT_COMPUTE:
-      sambaPcuBuild(&chip->units[u].pcu, &chip->arena, &chip->network, section, u);
+      chip->units[u].pcu = SAMBA_ARENA_LINES(&chip->arena, SambaPcu, 1);
+      sambaPcuBuild(chip->units[u].pcu, &chip->arena, &chip->network, section, u);
       break;
     case SAMBA_UNIT_BUFFER:
-      sambaPmuBuild(&chip->units[u].pmu, &chip->arena, &chip->network, section, u, &patterns);
+      chip->units[u].pmu = SAMBA_ARENA_LINES(&chip->arena, SambaPmu, 1);
+      sambaPmuBuild(chip->units[u].pmu, &chip->arena, &chip->network, section, u, &patterns);
       break;
     default:
+      chip->units[u].memory = SAMBA_ARENA_NEW(&chip->arena, SambaMemoryUnit);
       buildMemoryUnit(chip, u, bindings, index_traces);
       memory = true;
       break;
     }
-    sambaClockWake(&chip->clock, SAMBA_PART_UNIT, u, 0);
+    bool on_chip = !sambaUnitIsAddressGenerator(&section->units[u]);
+    sambaClockWake(&chip->clock, on_chip ? SAMBA_PART_UNIT : SAMBA_PART_MEMORY, u, 0);
   }
 
   if (memory && chip->memory.memory.channel_count == 1) /* the host's */

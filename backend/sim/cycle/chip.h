@@ -9,12 +9,13 @@
 #include "backend/sim/cycle/unit/pcu.h"
 #include "backend/sim/cycle/unit/pmu.h"
 
-/* A unit of any kind; the record's kind says which. */
+/* A unit of any kind. What belongs to a unit lies together: the host's cache holds more of it then.
+ */
 typedef struct SambaChipUnit {
   union {
-    SambaPcu pcu;
-    SambaPmu pmu;
-    SambaMemoryUnit memory;
+    SambaPcu *pcu;
+    SambaPmu *pmu;
+    SambaMemoryUnit *memory;
   };
 } SambaChipUnit;
 
@@ -26,7 +27,8 @@ typedef struct SambaChip {
   SambaNetwork network;
   SambaMemorySide memory;
   SambaChipUnit *units;
-  bool *done; /* per unit */
+  uint8_t *kinds; /* per unit: SambaUnitKind, as the record has it */
+  bool *done;     /* per unit */
   uint32_t unfinished;
   uint64_t finish;  /* the cycle after the last in which something happened */
   uint64_t events;  /* steps of parts */

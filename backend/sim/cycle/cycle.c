@@ -4,110 +4,106 @@
 #include "backend/sim/cycle/chip.h"
 #include "backend/sim/cycle/faults.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 
-/* No simulated time reaches this: FIFOs keep 32 bits of it. */
-#define SAMBA_CYCLE_LIMIT ((UINT64_C(1) << 32) - (UINT64_C(1) << 20))
-
-enum { cyclesBetweenLooks = 64 };
+enum { windowsBetweenLooks = 64 };
 
 static bool isDone(const SambaChip *chip, uint32_t index) {
   const SambaChipUnit *unit = &chip->units[index];
-  switch (chip->section->units[index].kind) {
+  switch (chip->kinds[index]) {
   case SAMBA_UNIT_COMPUTE:
-    return sambaPcuIsDone(&unit->pcu);
+    return sambaPcuIsDone(unit->pcu);
   case SAMBA_UNIT_BUFFER:
-    return sambaPmuIsDone(&unit->pmu);
+    return sambaPmuIsDone(unit->pmu);
   default:
-    return sambaMemoryUnitIsDone(&unit->memory);
+    return sambaMemoryUnitIsDone(unit->memory);
   }
 }
 
-static void stepUnit(SambaChip *chip, uint32_t index) {
+/* Returns the next cycle in which the unit has something to do. */
+static uint64_t stepUnit(SambaChip *chip, uint32_t index) {
   SambaChipUnit *unit = &chip->units[index];
+  SambaUnitKind kind = chip->kinds[index];
   uint64_t wake = SAMBA_NEVER;
   if (chip->done[index])
-    return;
+    return wake;
 
-  switch (chip->section->units[index].kind) {
+  switch (kind) {
   case SAMBA_UNIT_COMPUTE:
-    wake = sambaPcuStep(&unit->pcu, &chip->network);
+    wake = sambaPcuStep(unit->pcu, &chip->network);
     break;
   case SAMBA_UNIT_BUFFER:
-    wake = sambaPmuStep(&unit->pmu, &chip->network);
+    wake = sambaPmuStep(unit->pmu, &chip->network);
     break;
   default:
-    wake = sambaMemoryUnitStep(&unit->memory, &chip->memory, &chip->network);
+    wake = sambaMemoryUnitStep(unit->memory, &chip->memory, &chip->network);
     break;
   }
 
-  if (isDone(chip, index)) {
-    chip->done[index] = true;
-    --chip->unfinished;
-    /* What it did last ends with the cycle, or takes some more. */
-    uint64_t end = chip->clock.now + 1;
-    if (chip->section->units[index].kind == SAMBA_UNIT_BUFFER)
-      end = sambaLater(end, sambaPmuBusyUntil(&unit->pmu));
-    chip->finish = sambaLater(chip->finish, end);
-  } else if (wake != SAMBA_NEVER) {
-    sambaClockWake(&chip->clock, SAMBA_PART_UNIT, index, wake);
-  }
+  if (!isDone(chip, index))
+    return wake;
+  chip->done[index] = true;
+  --chip->unfinished;
+  /* What it did last ends with the cycle, or takes some more. */
+  uint64_t end = chip->clock.now + 1;
+  if (kind == SAMBA_UNIT_BUFFER)
+    end = sambaLater(end, sambaPmuBusyUntil(unit->pmu));
+  chip->finish = sambaLater(chip->finish, end);
+  return SAMBA_NEVER;
 }
 
-static void stepPart(SambaChip *chip, SambaPartKind kind, uint32_t part) {
-  switch (kind) {
-  case SAMBA_PART_UNIT:
-    stepUnit(chip, part);
-    break;
-  case SAMBA_PART_LANE:
-    sambaNetworkStepLane(&chip->network, part);
-    break;
-  default:
-    sambaMemoryStepChannel(&chip->memory.memory, part);
-    break;
-  }
-}
-
-static void fetchLines(const void *data, size_t size) {
-  for (size_t at = 0; at < size; at += 64)
-    __builtin_prefetch((const char *)data + at, 1);
-}
-
-/* PCUs that are stepped soon: fetches what they need into the host's cache, a level at a time. */
+/* Units that are stepped soon: fetches what they need into the host's cache. */
 static void fetchUnits(const SambaChip *chip, const uint32_t *units, size_t count) {
-  enum { ahead = 3, levels = 3 };
-  for (size_t level = 1; level <= levels && count > level * ahead; ++level) {
-    uint32_t unit = units[level * ahead];
-    const SambaPcu *pcu = &chip->units[unit].pcu;
-    if (chip->section->units[unit].kind != SAMBA_UNIT_COMPUTE)
-      continue;
-    if (level == levels) {
-      fetchLines(pcu, offsetof(SambaPcu, counters));
-    } else if (level == 2) {
-      fetchLines(pcu->inputs, 2 * sizeof *pcu->inputs);
-      fetchLines(pcu->outputs, sizeof *pcu->outputs);
-    } else {
-      for (uint32_t p = 0; p < chip->section->units[unit].input_count; ++p)
-        __builtin_prefetch(&chip->network.fifos[pcu->inputs[p].vectors.fifo], 1);
-    }
+  enum { lines = 10, far = 4, near = 2 };
+  if (count > far) {
+    const char *unit = (const char *)chip->units[units[far]].pcu; /* or whatever it is */
+    for (size_t line = 0; line < lines; ++line)
+      __builtin_prefetch(unit + line * 64, 1);
+  }
+  if (count > near && chip->kinds[units[near]] == SAMBA_UNIT_COMPUTE)
+    sambaPcuFetch(chip->units[units[near]].pcu, &chip->network);
+  else if (count > near)
+    sambaPmuFetch(chip->units[units[near]].pmu, &chip->network);
+}
+
+/* A part in those cycles up to `end` in which it has something to do. */
+static void stepThrough(SambaChip *chip, SambaPartKind kind, uint32_t part, uint64_t end) {
+  SambaClock *clock = &chip->clock;
+  uint64_t at = sambaClockStart(clock, kind, part);
+  for (; at < end; ++chip->events) {
+    clock->now = at;
+    if (kind == SAMBA_PART_CHANNEL)
+      at = sambaMemoryStepChannel(&chip->memory.memory, part);
+    else
+      at = stepUnit(chip, part);
+  }
+  if (at != SAMBA_NEVER)
+    sambaClockWake(clock, kind, part, at);
+}
+
+/* Those parts of a kind that are woken for the window, or the cycle, of `at`, until `end`. */
+static void stepKind(SambaChip *chip, SambaPartKind kind, uint64_t at, uint64_t end) {
+  SambaClock *clock = &chip->clock;
+  size_t count;
+  const uint32_t *parts = sambaClockTake(clock, kind, at, &count);
+  for (size_t i = 0; i < count; ++i) {
+    if (kind == SAMBA_PART_UNIT)
+      fetchUnits(chip, parts + i, count - i);
+    stepThrough(chip, kind, parts[i], end);
   }
 }
 
-/* One cycle of the chip: whatever was woken for it. */
-static void stepCycle(SambaChip *chip) {
-  SambaClock *clock = &chip->clock;
-  for (int kind = 0; kind < SAMBA_PART_KINDS; ++kind) {
-    size_t count;
-    const uint32_t *parts = sambaClockTake(clock, (SambaPartKind)kind, &count);
-    for (size_t i = 0; i < count; ++i) {
-      if (kind == SAMBA_PART_LANE)
-        sambaNetworkFetch(&chip->network, parts + i, count - i);
-      if (kind == SAMBA_PART_UNIT)
-        fetchUnits(chip, parts + i, count - i);
-      stepPart(chip, (SambaPartKind)kind, parts[i]);
-    }
-    chip->events += count;
+/* One window of the chip (clock.h): whatever was woken for it. */
+static void stepWindow(SambaChip *chip, uint64_t end) {
+  uint64_t begin = chip->clock.now;
+  for (uint64_t at = begin; at < end; ++at) {
+    stepKind(chip, SAMBA_PART_MEMORY, at, at + 1);
+    stepKind(chip, SAMBA_PART_CHANNEL, at, at + 1);
+  }
+  stepKind(chip, SAMBA_PART_UNIT, begin, end);
+  for (uint64_t at = begin; at < end; ++at) {
+    chip->clock.now = at;
+    chip->events += sambaNetworkStepLanes(&chip->network);
   }
 }
 
@@ -117,11 +113,14 @@ static SambaStatus run(SambaChip *chip, const SambaTimingOptions *options) {
     limit = sambaEarlier(limit, options->max_cycles);
 
   while (sambaClockAdvance(&chip->clock)) {
-    if (chip->clock.now > limit)
-      return sambaChipTooManyCycles(chip, limit);
-    if (options && options->stop && looks++ % cyclesBetweenLooks == 0 && *options->stop)
+    if (options && options->stop && looks++ % windowsBetweenLooks == 0 && *options->stop)
       return sambaChipInterrupted(chip);
-    stepCycle(chip);
+    uint64_t end = sambaEarlier(chip->clock.now + chip->clock.window, limit + 1);
+    stepWindow(chip, end);
+    if (end <= limit || !sambaClockAdvance(&chip->clock))
+      continue;
+    chip->clock.now = end;
+    return sambaChipTooManyCycles(chip, limit);
   }
 
   if (chip->unfinished)
@@ -185,7 +184,23 @@ static void countMemoryUnit(const SambaMemoryUnit *memory, SambaUnitActivity *un
     unit->bytes_out += memory->outputs[p].tokens * memory->outputs[p].bytes;
 }
 
-static void collect(const SambaChip *chip, SambaTimingResult *result) {
+/* Counts what time lines have noted. */
+static void endTimeLines(SambaChip *chip) {
+  for (uint32_t u = 0; u < chip->section->unit_count; ++u) {
+    SambaChipUnit *unit = &chip->units[u];
+    if (chip->kinds[u] == SAMBA_UNIT_COMPUTE)
+      sambaTimeLineEnd(&unit->pcu->line);
+    else if (chip->kinds[u] != SAMBA_UNIT_BUFFER)
+      sambaTimeLineEnd(&unit->memory->line);
+    for (uint32_t p = 0; chip->kinds[u] == SAMBA_UNIT_BUFFER && p < unit->pmu->read.port_count; ++p)
+      sambaTimeLineEnd(&unit->pmu->read.ports[p].line);
+    for (uint32_t p = 0; chip->kinds[u] == SAMBA_UNIT_BUFFER && p < unit->pmu->write.port_count;
+         ++p)
+      sambaTimeLineEnd(&unit->pmu->write.ports[p].line);
+  }
+}
+
+static void collect(SambaChip *chip, SambaTimingResult *result) {
   const SambaMemory *memory = &chip->memory.memory;
   result->dram_read_bytes = memory->read_bytes;
   result->dram_write_bytes = memory->write_bytes;
@@ -195,19 +210,20 @@ static void collect(const SambaChip *chip, SambaTimingResult *result) {
   result->row_misses = memory->row_misses;
   result->events = chip->events;
   result->link_busy_max = sambaNetworkBusyMaximum(&chip->network);
+  endTimeLines(chip);
 
   result->units = sambaAllocateZeroed(chip->section->unit_count, sizeof *result->units);
   for (uint32_t u = 0; u < chip->section->unit_count; ++u) {
     const SambaChipUnit *unit = &chip->units[u];
     switch (chip->section->units[u].kind) {
     case SAMBA_UNIT_COMPUTE:
-      countPcu(&unit->pcu, &result->units[u], result);
+      countPcu(unit->pcu, &result->units[u], result);
       break;
     case SAMBA_UNIT_BUFFER:
-      countPmu(&unit->pmu, &result->units[u]);
+      countPmu(unit->pmu, &result->units[u]);
       break;
     default:
-      countMemoryUnit(&unit->memory, &result->units[u]);
+      countMemoryUnit(unit->memory, &result->units[u]);
       break;
     }
   }

@@ -31,13 +31,13 @@ static SambaWaiter describe(const void *engine, uint32_t waiter) {
   const SambaChipUnit *unit = &chip->units[index];
 
   if (record->kind == SAMBA_UNIT_COMPUTE)
-    return (SambaWaiter){index, "", unit->pcu.firing, unit->pcu.firings, chip->done[index]};
+    return (SambaWaiter){index, "", unit->pcu->firing, unit->pcu->firings, chip->done[index]};
   if (record->kind != SAMBA_UNIT_BUFFER)
-    return (SambaWaiter){index, "", sambaMemoryUnitFirings(&unit->memory), unit->memory.firings,
+    return (SambaWaiter){index, "", sambaMemoryUnitFirings(unit->memory), unit->memory->firings,
                          chip->done[index]};
   bool read = place >= record->input_count;
   const SambaPmuPort *port =
-      read ? &unit->pmu.read.ports[place - record->input_count] : &unit->pmu.write.ports[place];
+      read ? &unit->pmu->read.ports[place - record->input_count] : &unit->pmu->write.ports[place];
   return (SambaWaiter){index, read ? " read port" : " write port", port->token, port->tokens,
                        sambaPmuPortIsDone(port, read)};
 }
@@ -68,7 +68,7 @@ static SambaWaitFor waitsForSource(const SambaChip *chip, const SambaInputPort *
   uint32_t stream = input->streams[input->current];
   const SambaEndpoint *full = fullEnd(chip, stream);
   const SambaStreamRoots *roots = &chip->network.streams[stream];
-  bool source_waits = sambaFifoIsFull(&chip->network.fifos[roots->roots[0].fifo]) &&
+  bool source_waits = sambaFifoIsFull(&chip->network.fifos[roots->first.fifo]) &&
                       !chip->done[chip->section->streams[stream].source.unit];
   if (full && !source_waits)
     return waitForEnd(chip, full, "for a token that is held up by");
@@ -143,11 +143,11 @@ static SambaWaitFor waitsFor(const void *engine, uint32_t waiter) {
   const SambaChipUnit *unit = &chip->units[index];
   switch (chip->section->units[index].kind) {
   case SAMBA_UNIT_COMPUTE:
-    return pcuWaitsFor(chip, &unit->pcu);
+    return pcuWaitsFor(chip, unit->pcu);
   case SAMBA_UNIT_BUFFER:
-    return pmuWaitsFor(chip, &unit->pmu, place);
+    return pmuWaitsFor(chip, unit->pmu, place);
   default:
-    return memoryWaitsFor(chip, &unit->memory);
+    return memoryWaitsFor(chip, unit->memory);
   }
 }
 

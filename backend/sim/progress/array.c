@@ -36,8 +36,14 @@ void sambaArrayBuild(SambaArray *body, SambaArena *arena, const SambaMachine *ma
   if (mac->opcode == SAMBA_LANE_MAC_ON && mac->operands[2] < unit->input_count)
     body->start = mac->operands[2];
   body->periods = SAMBA_ARENA_ARRAY(arena, uint64_t, unit->input_count);
-  for (uint32_t p = 0; p < unit->input_count; ++p)
+  body->per_step = SAMBA_ARENA_ARRAY(arena, uint64_t, unit->input_count);
+  body->aligned = SAMBA_ARENA_ARRAY(arena, bool, unit->input_count);
+  for (uint32_t p = 0; p < unit->input_count; ++p) {
+    uint64_t elements = inputs[p].turn.token_elements;
     body->periods[p] = tripsOf(unit, unit->inputs[p].compute.level);
+    uint64_t whole = body->per_step[p] = elements % body->depth ? 0 : elements / body->depth;
+    body->aligned[p] = whole && inputs[p].turn.vector_elements % whole == 0;
+  }
 }
 
 static uint64_t vectorsOf(const SambaPortTurn *turn, uint64_t elements, bool touched) {
@@ -53,9 +59,9 @@ static uint64_t usedAfter(const SambaArray *body, uint32_t p, uint64_t steps, bo
   uint64_t token = firing / body->periods[p];
   if (firing % body->periods[p])
     return (token + 1) * turn->vectors;
-  uint64_t k = least(steps - firing * body->pass_steps, body->depth);
-  return token * turn->vectors +
-         vectorsOf(turn, scaleUp(turn->token_elements, k, body->depth), touched);
+  uint64_t k = least(steps - firing * body->pass_steps, body->depth), whole = body->per_step[p];
+  uint64_t elements = whole ? k * whole : scaleUp(turn->token_elements, k, body->depth);
+  return token * turn->vectors + vectorsOf(turn, elements, touched);
 }
 
 /* Steps that can be done without vector number `vector` of an operand, or of the start. */
@@ -66,8 +72,9 @@ static uint64_t stepsBefore(const SambaArray *body, uint32_t p, uint64_t vector)
     return body->firings * body->pass_steps;
   if (p == body->start)
     return (firing + 1) * body->pass_steps - 1;
-  uint64_t element = vector % turn->vectors * turn->vector_elements;
-  return firing * body->pass_steps + scaleDown(element, body->depth, turn->token_elements);
+  uint64_t element = vector % turn->vectors * turn->vector_elements, whole = body->per_step[p];
+  return firing * body->pass_steps +
+         (whole ? element / whole : scaleDown(element, body->depth, turn->token_elements));
 }
 
 static uint64_t fed(const SambaArray *body, const SambaFlows *flows, uint32_t p) {
@@ -128,6 +135,8 @@ static bool isEmpty(const SambaArray *body) {
 static bool drain(SambaArray *body, SambaFlows *flows, SambaProgressOutput *output) {
   const SambaUnit *unit = body->unit;
   sambaProgressFlush(output, flows);
+  if (output->made == body->sums * output->turn.vectors)
+    return false;
   uint64_t free = least(body->sums * output->turn.vectors, sambaProgressRoom(output, flows));
   uint64_t drained = free;
   for (uint32_t p = 0; p < unit->input_count; ++p)
@@ -178,6 +187,8 @@ static void takeAhead(SambaArray *body, SambaFlows *flows) {
   takeStart(body, flows);
   for (int o = 0; o < 2 && body->steps < stepsFree(body); ++o) {
     SambaProgressInput *input = &body->inputs[body->operands[o]];
+    if (body->aligned[body->operands[o]])
+      continue;
     uint64_t touched = usedAfter(body, body->operands[o], body->steps + 1, true);
     if (touched > input->turn.passed + 1)
       sambaProgressTake(input, flows, least(touched - 1, sambaProgressArrived(input, flows)));
@@ -186,9 +197,9 @@ static void takeAhead(SambaArray *body, SambaFlows *flows) {
 
 static bool step(SambaArray *body, SambaFlows *flows) {
   uint64_t steps = stepsFree(body);
-  for (int o = 0; o < 2; ++o)
+  for (int o = 0; o < 2 && steps > body->steps; ++o)
     steps = least(steps, fed(body, flows, body->operands[o]));
-  if (body->start != SAMBA_NO_INDEX)
+  if (body->start != SAMBA_NO_INDEX && steps > body->steps)
     steps = least(steps, fed(body, flows, body->start));
   if (steps <= body->steps)
     return false;

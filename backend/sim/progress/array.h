@@ -20,6 +20,8 @@ typedef struct SambaArray {
   uint64_t firings, steps;     /* steps: done */
   uint64_t sums;               /* sets of sums that went to the shadow accumulators */
   uint64_t *periods;           /* per input: firings that use one token */
+  uint64_t *per_step;          /* per input: elements of a token per step; 0: no whole number */
+  bool *aligned;               /* per input: no step uses elements of two vectors */
   SambaProgressInput *inputs;
   SambaProgressOutput *outputs;
 } SambaArray;

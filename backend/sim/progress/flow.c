@@ -242,17 +242,30 @@ static uint32_t slowestChild(const SambaFlows *flows, const SambaFlowNode *node)
   return slowest;
 }
 
+/* What a node's children let its FIFO see now that one of them, which let it see `before`, lets it
+ * see more. */
+static uint64_t limitAfter(const SambaFlows *flows, const SambaFlowNode *node, uint64_t before) {
+  if (!node->child_count || before > node->limit)
+    return node->limit; /* control; or others hold it up */
+  uint64_t limit = UINT64_MAX;
+  for (uint32_t c = 0; c < node->child_count && limit > node->limit; ++c) {
+    uint64_t own = limitOfChild(flows, node->children[c]);
+    limit = own < limit ? own : limit;
+  }
+  return limit;
+}
+
 void sambaFlowTake(SambaFlows *flows, uint32_t index, uint64_t vectors) {
   SambaFlowEnd *end = &flows->ends[index];
   const SambaFlow *flow = &flows->flows[end->stream];
+  uint64_t before = end->taken + end->held;
   end->taken += vectors;
   for (uint32_t n = end->node; n != SAMBA_NO_INDEX; n = flows->nodes[n].parent) {
     SambaFlowNode *node = &flows->nodes[n];
-    if (!node->child_count)
-      return; /* control */
-    uint64_t limit = limitOfChild(flows, slowestChild(flows, node));
+    uint64_t limit = limitAfter(flows, node, before);
     if (limit == node->limit)
       return;
+    before = node->limit + node->held;
     node->limit = limit;
     if (n == flow->root)
       sambaAgendaAdd(flows->agenda, flow->source, limit - flow->sent >= flow->many);

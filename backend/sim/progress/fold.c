@@ -16,6 +16,7 @@ typedef struct Fold {
   /* Of each stream: its place in the list of its source's port, then in those of its destinations.
    */
   uint32_t *places, *place_first;
+  uint64_t *ends; /* of one stream: those that are not the same */
 } Fold;
 
 static uint64_t mix(uint64_t hash, uint64_t value) {
@@ -92,14 +93,23 @@ static uint64_t hashUnit(const SambaUnit *unit) {
   return hash;
 }
 
-/* A stream's kind: where it comes from, and to which kinds of ports it goes. */
-static uint64_t hashStream(const Fold *fold, uint32_t index) {
+/* A stream's kind: where it comes from, and to which kinds of ports it goes. To how many of a kind
+ * does not matter: they take the same, so the stream waits for all of them as for one. */
+static uint64_t hashStream(Fold *fold, uint32_t index) {
   const SambaStream *stream = &fold->section->streams[index];
   const uint32_t *places = &fold->places[fold->place_first[index]];
   uint64_t ends = 0;
+  uint32_t kinds = 0;
   for (uint32_t d = 0; d < stream->destination_count; ++d) {
     SambaEndpoint to = stream->destinations[d];
-    ends += mix(mix(fold->units[to.unit], to.port), places[1 + d]);
+    uint64_t end = mix(mix(fold->units[to.unit], to.port), places[1 + d]);
+    uint32_t same = 0;
+    while (same < kinds && fold->ends[same] != end)
+      ++same;
+    if (same < kinds)
+      continue;
+    fold->ends[kinds++] = end;
+    ends += end;
   }
   uint64_t hash = mix(fold->units[stream->source.unit], stream->source.port);
   return mix(mix(mix(hash, places[0]), stream->kind), ends);
@@ -120,13 +130,16 @@ static uint64_t hashNeighbours(const Fold *fold, uint32_t index) {
 /* Streams of one port that are dealt or merged in turn are not the same. */
 static void findPlaces(Fold *fold, SambaArena *arena) {
   const SambaSection *section = fold->section;
-  uint32_t count = 0;
+  uint32_t count = 0, most = 0;
   fold->place_first = SAMBA_ARENA_ARRAY(arena, uint32_t, section->stream_count);
   for (uint32_t s = 0; s < section->stream_count; ++s) {
+    uint32_t ends = section->streams[s].destination_count;
     fold->place_first[s] = count;
-    count += 1 + section->streams[s].destination_count;
+    count += 1 + ends;
+    most = ends > most ? ends : most;
   }
 
+  fold->ends = SAMBA_ARENA_ARRAY(arena, uint64_t, most);
   fold->places = SAMBA_ARENA_ARRAY(arena, uint32_t, count);
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     const SambaUnit *unit = &section->units[u];

@@ -76,6 +76,8 @@ uint64_t sambaProgressArrived(const SambaProgressInput *input, const SambaFlows 
   const SambaPortTurn *turn = &input->turn;
   if (!turn->count)
     return UINT64_MAX;
+  if (turn->count == 1)
+    return turn->passed + arrivedNow(input, flows, 0);
   uint64_t left = leftOfTurn(turn), arrived = turn->passed;
   uint32_t stream = turn->current;
 

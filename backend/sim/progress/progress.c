@@ -5,6 +5,7 @@
 #include "backend/section/pcu.h"
 #include "backend/section/width.h"
 #include "backend/sim/progress/fold.h"
+#include "backend/sim/progress/round.h"
 #include "backend/sim/progress/state.h"
 
 #include <stdlib.h>
@@ -158,15 +159,19 @@ static bool isLongerThan(const SambaMachine *machine, const SambaSection *sectio
 SambaProgress *sambaProgressRun(const SambaMachine *machine, const SambaSection *section,
                                 uint64_t max_cycles, const volatile sig_atomic_t *stop) {
   SambaArena arena = {0};
-  SambaSection folded;
+  SambaSection first, folded;
   SambaProgress *progress = NULL;
   if (max_cycles && isLongerThan(machine, section, max_cycles)) {
     progress = sambaAllocateZeroed(1, sizeof *progress);
     progress->stopped = true;
     return progress;
   }
-  if (sambaProgressFold(section, &arena, &folded))
+  bool repeats = sambaProgressFirstRound(section, &arena, &first);
+  const SambaSection *short_one = repeats ? &first : section;
+  if (sambaProgressFold(short_one, &arena, &folded))
     progress = runSection(machine, &folded, stop);
+  else if (repeats)
+    progress = runSection(machine, &first, stop);
   if (!progress || (!progress->ends && !progress->stopped)) {
     sambaProgressFree(progress);
     progress = runSection(machine, section, stop);

@@ -60,6 +60,8 @@ bool sambaVerifyResultRegions(MlirOperation op, unsigned index) {
   uint32_t argument;
   for (uint32_t i = 0; i < (uint32_t)mlirFunctionTypeGetNumInputs(graph.function); ++i) {
     const void *region = regionOfArgument(&graph, i).ptr;
+    if (!mlirAttributeIsNull(find(graph.arguments, i, SAMBA_BLOCK_ATTRIBUTE)))
+      continue; /* lies in a part of the result */
     MlirType type = mlirFunctionTypeGetInput(graph.function, i);
     if (region && !sambaPointerMapGet(&owners, region, &argument))
       sambaPointerMapSet(&owners, region, i);

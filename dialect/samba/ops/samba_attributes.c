@@ -93,6 +93,13 @@ static const char *checkNumber(const Site *site, MlirAttribute value) {
               mlirIntegerAttrGetValueInt(value) >= 0;
   return fits ? NULL : "an integer of 0 or more";
 }
+static const char *checkBlock(const Site *site, MlirAttribute value) {
+  (void)site;
+  bool fits = mlirAttributeIsADenseI64Array(value) && mlirDenseArrayGetNumElements(value) == 2 &&
+              mlirDenseI64ArrayGetElement(value, 0) > 0 &&
+              mlirDenseI64ArrayGetElement(value, 0) <= mlirDenseI64ArrayGetElement(value, 1);
+  return fits ? NULL : "array<i64: ELEMENTS, STEP>, a block and the step to the next";
+}
 static const char *checkGraph(const Site *site, MlirAttribute value) {
   static const char *const modes[] = {"training", "inference", NULL};
   (void)site;
@@ -149,6 +156,7 @@ static const struct {
     {SAMBA_MEMORY_ATTRIBUTE, onArgument | onResult, checkMemory},
     {SAMBA_REQUIRES_GRAD_ATTRIBUTE, onArgument, checkFlag},
     {SAMBA_ARGIN_ATTRIBUTE, onArgument, checkArgin},
+    {SAMBA_BLOCK_ATTRIBUTE, onArgument, checkBlock},
     {SAMBA_DIM_NAME_ATTRIBUTE, onArgument | onResult, checkNames},
     {SAMBA_SHARD_ATTRIBUTE, onArgument | onResult, checkDictionary},
     {SAMBA_GRAD_OF_ATTRIBUTE, onResult, checkText},

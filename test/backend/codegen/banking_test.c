@@ -86,7 +86,7 @@ static void operandsComeWithoutConflicts(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     Sample sample;
     makeSample(&sample, cases[i].dtype, 64, 64, (uint32_t[]){4, 64, 16}, cases[i].strides);
-    sambaChooseBanking(machine, &sample.section);
+    sambaChooseBanking(machine, &sample.section, NULL);
     assertBanking(&sample, cases[i].banking, cases[i].row_words, cases[i].skew);
     assertNoConflicts(machine, &sample);
   }
@@ -105,7 +105,7 @@ static void guardsGoBeforeDiagonals(void **state) {
     makeSample(&sample, SAMBA_DTYPE_F32, 64, 64, (uint32_t[]){4, 64, 16}, (int64_t[]){1024, 1, 64});
     sample.read.access.guards = guards;
     sample.read.access.guard_count = count;
-    sambaChooseBanking(machine, &sample.section);
+    sambaChooseBanking(machine, &sample.section, NULL);
     if (count == 4)
       assertBanking(&sample, SAMBA_BANKING_DIAGONAL, 64, 1);
     else

@@ -1,5 +1,5 @@
 /* Which stages become one group: what branches behind a contraction comes in where one PCU computes
- * all of it. */
+ * all of it; what comes from beside an elementwise stage does where nothing else reads it. */
 #include "backend/group/group.h"
 #include "backend/machine/shipped.h"
 #include "test/backend/stage_graphs.h"
@@ -62,8 +62,8 @@ static void branchesFitOnePcu(void **state) {
   } cases[] = {
       {SAMBA_LANE_NEG, 1, 1},
       {SAMBA_LANE_NEG, 4, 1}, /* six operations: as many as a PCU has stages */
-      {SAMBA_LANE_NEG, 5, 3}, /* one too many: the product stays alone, and so does its negative */
-      {SAMBA_LANE_EXP, 1, 3}, /* what the tail computes, no stage takes up again */
+      {SAMBA_LANE_NEG, 5, 2}, /* one too many: the product stays alone */
+      {SAMBA_LANE_EXP, 1, 2}, /* what the tail computes, no stage takes up again */
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     SambaArena arena = {0};
@@ -77,7 +77,37 @@ static void branchesFitOnePcu(void **state) {
   }
 }
 
+/* Twice an argument, beside it the negative of another, and their product; `again`: something else
+ * reads the negative. */
+static uint32_t groupsOfPair(bool again) {
+  const int64_t dims[] = {SIDE, SIDE};
+  SambaArena arena = {0};
+  SambaGroups groups;
+  SambaStageGraph graph = {.name = "pair", .arena = &arena};
+  uint32_t a = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_F32, 2, dims);
+  uint32_t b = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_F32, 2, dims);
+  uint32_t twice = addPointwise(&graph, SAMBA_LANE_ADD, a, a, SAMBA_TENSOR_INTERMEDIATE);
+  uint32_t negative =
+      addPointwise(&graph, SAMBA_LANE_NEG, b, SAMBA_NO_INDEX, SAMBA_TENSOR_INTERMEDIATE);
+  addPointwise(&graph, SAMBA_LANE_MUL, twice, negative, SAMBA_TENSOR_RESULT);
+  if (again)
+    addPointwise(&graph, SAMBA_LANE_ABS, negative, SAMBA_NO_INDEX, SAMBA_TENSOR_RESULT);
+  assert_null(sambaStageGraphCheck(&graph));
+  const SambaMachine *machine = sambaMachineFind(sambaStringRef("sn40l"));
+  assert_null(sambaGroupsBuild(&graph, machine, &arena, &groups));
+  uint32_t count = groups.count;
+  sambaArenaDestroy(&arena);
+  return count;
+}
+
+static void stagesComeFromBeside(void **state) {
+  (void)state;
+  assert_int_equal(groupsOfPair(false), 1);
+  assert_int_equal(groupsOfPair(true), 3);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(branchesFitOnePcu)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(branchesFitOnePcu),
+                                     cmocka_unit_test(stagesComeFromBeside)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

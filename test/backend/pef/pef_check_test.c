@@ -91,6 +91,29 @@ static void testSymbols(void **state) {
   EXPECT(pef->symbols[0].last_call = SAMBA_PEF_NONE,
          "first_call and last_call are not an interval");
   EXPECT(pef->symbols[1].init = SAMBA_PEF_INIT_FILE, "init is a file without init_file");
+  EXPECT(pef->symbols[0].block_step = 8,
+         "it is row_major, but block_bytes is 0 and block_step 8; expected 0");
+}
+
+static void layOut(SambaPefSymbol *symbol, uint64_t bytes, uint64_t step) {
+  symbol->layout = SAMBA_PEF_LAYOUT_BLOCKS;
+  symbol->block_bytes = bytes;
+  symbol->block_step = step;
+}
+
+static void testLayouts(void **state) {
+  (void)state;
+  EXPECT(layOut(&pef->symbols[0], 16, 20),
+         "24 bytes do not lie in blocks of 16 bytes, one every 20");
+  EXPECT(layOut(&pef->symbols[0], 0, 20), "24 bytes do not lie in blocks of 0 bytes");
+  EXPECT(layOut(&pef->symbols[0], 12, 8), "blocks of 12 bytes, one every 8");
+  EXPECT(layOut(&pef->symbols[0], 12, 14), "blocks of 12 bytes, one every 14");
+  EXPECT(layOut(&pef->symbols[0], 12, 16),
+         "address 0x0 and 24 bytes are not within its region 0 [0x0, 0x18)");
+  EXPECT(layOut(&pef->symbols[0], 4, UINT64_MAX / 2 - 3),
+         "its 6 blocks, one every 9223372036854775804 bytes, lie beyond any memory");
+  EXPECT(layOut(&pef->symbols[1], 4, 4),
+         "it lies in blocks, and has init data; expected init none");
 }
 
 static void testRoles(void **state) {
@@ -247,9 +270,9 @@ static void testWriting(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testFields),   cmocka_unit_test(testMachine),
-                                     cmocka_unit_test(testRegions),  cmocka_unit_test(testSymbols),
-                                     cmocka_unit_test(testRoles),    cmocka_unit_test(testArgins),
-                                     cmocka_unit_test(testSchedule), cmocka_unit_test(testWriting)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testFields),  cmocka_unit_test(testMachine),  cmocka_unit_test(testRegions),
+      cmocka_unit_test(testSymbols), cmocka_unit_test(testLayouts),  cmocka_unit_test(testRoles),
+      cmocka_unit_test(testArgins),  cmocka_unit_test(testSchedule), cmocka_unit_test(testWriting)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

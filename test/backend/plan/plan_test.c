@@ -196,20 +196,42 @@ static void sectionsTooLargeAreNamed(void **state) {
   sambaArenaDestroy(&arena);
 }
 
-/* Two products in a section, with two slices in the buffers between them. Were there one, it would
- * be written and read in turns, which the model sees. */
+/* Two products in a section, with `hidden` columns between them. */
+static SambaSection *twoProducts(const SambaMachine *machine, SambaArena *arena, int64_t hidden) {
+  SambaStageGraph graph = {.arena = arena, .name = "mlp"};
+  SambaDType dtype = SAMBA_DTYPE_BF16;
+  uint32_t x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){1024, 768});
+  uint32_t w = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){768, hidden});
+  uint32_t v = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){hidden, 768});
+  uint32_t y = addMatmul(&graph, x, w, false, SAMBA_TENSOR_INTERMEDIATE, dtype);
+  addMatmul(&graph, y, v, false, SAMBA_TENSOR_RESULT, dtype);
+  return lowered(&graph, machine, arena);
+}
+
+/* What many arrays use goes to eight of them at most, also what the section makes. */
+static void buffersBetweenProductsHaveTwins(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaSection *section = twoProducts(machineOf("sn40l"), &arena, 12288);
+  uint32_t largest = 0;
+
+  for (uint32_t s = 0; s < section->stream_count; ++s) {
+    const SambaStream *stream = &section->streams[s];
+    if (section->units[stream->source.unit].kind == SAMBA_UNIT_BUFFER &&
+        stream->destination_count > largest)
+      largest = stream->destination_count;
+  }
+  assert_int_equal(largest, 8);
+  sambaArenaDestroy(&arena);
+}
+
+/* There are two slices in the buffers between two products. Were there one, it would be written and
+ * read in turns, which the model sees. */
 static void buffersOfOneSlotCostTurns(void **state) {
   (void)state;
   const SambaMachine *machine = machineOf("sn40l");
   SambaArena arena = {0};
-  SambaStageGraph graph = {.arena = &arena, .name = "mlp"};
-  SambaDType dtype = SAMBA_DTYPE_BF16;
-  uint32_t x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){1024, 768});
-  uint32_t w = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){768, 3072});
-  uint32_t v = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){3072, 768});
-  uint32_t y = addMatmul(&graph, x, w, false, SAMBA_TENSOR_INTERMEDIATE, dtype);
-  addMatmul(&graph, y, v, false, SAMBA_TENSOR_RESULT, dtype);
-  SambaSection *section = lowered(&graph, machine, &arena);
+  SambaSection *section = twoProducts(machine, &arena, 3072);
   double cycles = sambaSectionPredict(section, machine).cycles;
   uint32_t between = 0;
 
@@ -231,10 +253,14 @@ static void buffersOfOneSlotCostTurns(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(mappingsAreChecked),         cmocka_unit_test(whatDoesNotFitIsExhausted),
-      cmocka_unit_test(lowerWantsMappings),         cmocka_unit_test(largeMatmulUsesTheChip),
-      cmocka_unit_test(decisionsReduceParallelism), cmocka_unit_test(planningIsIdempotent),
-      cmocka_unit_test(sectionsTooLargeAreNamed),   cmocka_unit_test(buffersOfOneSlotCostTurns)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(mappingsAreChecked),
+                                     cmocka_unit_test(whatDoesNotFitIsExhausted),
+                                     cmocka_unit_test(lowerWantsMappings),
+                                     cmocka_unit_test(largeMatmulUsesTheChip),
+                                     cmocka_unit_test(decisionsReduceParallelism),
+                                     cmocka_unit_test(planningIsIdempotent),
+                                     cmocka_unit_test(sectionsTooLargeAreNamed),
+                                     cmocka_unit_test(buffersOfOneSlotCostTurns),
+                                     cmocka_unit_test(buffersBetweenProductsHaveTwins)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -326,6 +326,32 @@ static void randomPatterns(void **state) {
   }
 }
 
+/* All skews of some rows at once are what each of them is alone; without a skew there are columns.
+ */
+static void skewsAtOnce(void **state) {
+  (void)state;
+  uint64_t random = 12;
+  for (int round = 0; round < 300; ++round) {
+    Pattern pattern;
+    fillPattern(&pattern, &random);
+    SambaMachine machine = machineOf(16);
+    uint32_t rows = (uint32_t)(1 + randomBelow(&random, 40));
+    uint64_t tokens =
+        sambaTripProduct(pattern.port.access.trips, 0, pattern.port.access.token_level);
+    SambaArena arena = {0};
+    SambaPortCycles *cycles = sambaPortSkewsCreate(sambaPortPatternsCreate(&machine, &arena), rows,
+                                                   &pattern.port, (uint64_t)machine.pmu_port_bytes);
+    for (uint64_t token = 0; token < tokens; token += 1 + tokens / 4) {
+      const uint64_t *counted = sambaPortTokenSkews(cycles, token);
+      for (uint32_t skew = 0; skew < 16; ++skew) {
+        SambaBuffer buffer = skew ? diagonalBanks(rows, skew) : column;
+        assert_int_equal(counted[skew], defined(&machine, &buffer, &pattern, token));
+      }
+    }
+    sambaArenaDestroy(&arena);
+  }
+}
+
 /*===-- Arrays --------------------------------------------------------------------------------===*/
 
 static void assertArrays(const SambaMachine *machine, const SambaUnit *unit, uint64_t slot,
@@ -367,10 +393,15 @@ static void neighboursLieInOtherArrays(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(stridesOfColumns),  cmocka_unit_test(pairsOfAColumn),
-      cmocka_unit_test(shiftsOfDiagonals), cmocka_unit_test(operandsOfTheArray),
-      cmocka_unit_test(wordsAndElements),  cmocka_unit_test(longTokens),
-      cmocka_unit_test(randomPatterns),    cmocka_unit_test(neighboursLieInOtherArrays),
+      cmocka_unit_test(stridesOfColumns),
+      cmocka_unit_test(pairsOfAColumn),
+      cmocka_unit_test(shiftsOfDiagonals),
+      cmocka_unit_test(operandsOfTheArray),
+      cmocka_unit_test(wordsAndElements),
+      cmocka_unit_test(longTokens),
+      cmocka_unit_test(randomPatterns),
+      cmocka_unit_test(skewsAtOnce),
+      cmocka_unit_test(neighboursLieInOtherArrays),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

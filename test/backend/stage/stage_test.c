@@ -82,6 +82,12 @@ CASE(scattersSums, graph->tensors[0].dtype = SAMBA_DTYPE_I32;
      stage->output.index_operand = 1)
 CASE(writesArgument, graph->tensors[1].role = SAMBA_TENSOR_ARGUMENT)
 CASE(readsTooEarly, graph->tensors[0].role = SAMBA_TENSOR_INTERMEDIATE)
+CASE(readsPart, stage->output.axes[0].constant = 1; ++graph->tensors[1].dims[0];
+     SambaStage reader = *stage; reader.operand_count = 1; reader.operands[0].tensor = 1;
+     reader.operands[0].axes[0] = (SambaAxisMap){.coefficients = {1, 0}};
+     reader.output.tensor = addTensor(graph, SAMBA_TENSOR_RESULT, SAMBA_DTYPE_F32, 1,
+                                      graph->tensors[1].dims);
+     sambaStageGraphAddStage(graph, &reader))
 CASE(nobodyWrites, addTensor(graph, SAMBA_TENSOR_RESULT, SAMBA_DTYPE_F32, 0, NULL))
 CASE(twoReductions, SambaLaneOp *ops = sambaArenaAllocate(graph->arena, 2 * sizeof *ops);
      ops[0] = stage->ops[0]; ops[1] = stage->ops[0]; ops[1].operands[0] = 0; stage->ops = ops;
@@ -122,6 +128,8 @@ static void checkRefusesWhatIsPromised(void **state) {
        scattersSums},
       {"writes tensor 1, which is an argument", writesArgument},
       {"operand 0 reads tensor 0 before a stage has written it", readsTooEarly},
+      {"operand 0 reads tensor 1, of which the section writes a part only; cut the section there",
+       readsPart},
       {"tensor 2 is a result, but no stage writes it", nobodyWrites},
       {"is a second reduction; a stage has at most one", twoReductions},
   };

@@ -31,6 +31,11 @@ func.func @f(%x: tensor<4xf32>) -> (tensor<4xf32> {samba.kind = "input"}) { retu
 
 // -----
 
+// expected-error@below {{'func.func' op argument 0: attribute 'samba.block' must be array<i64: ELEMENTS, STEP>, a block and the step to the next}}
+func.func @f(%x: tensor<4xf32> {samba.block = array<i64: 4, 3>}) { return }
+
+// -----
+
 // expected-error@below {{'func.func' op argument 0: attribute 'samba.mem' must be "ddr", "hbm" or "host"}}
 func.func @f(%x: tensor<4xf32> {samba.mem = "sram"}) { return }
 

@@ -16,9 +16,13 @@
 // CHECK: %[[M:.*]] = samba.where %arg3, %[[C]]
 // CHECK: samba.le
 // CHECK: samba.where
-// CHECK: %[[P:.*]] = samba.softmax {{.*}} : tensor<2x4x4xf32>
-// CHECK: %[[Q:.*]] = samba.cast %[[P]] {dtype = bf16}
-// CHECK: samba.matmul %[[Q]], %arg2
+// CHECK: %[[R:.*]] = samba.cast {{.*}} {dtype = bf16} : tensor<2x4x4xf32>
+// CHECK: samba.amax
+// CHECK: %[[E:.*]] = samba.exp
+// CHECK: %[[Q:.*]] = samba.cast %[[E]] {dtype = bf16}
+// CHECK: %[[T:.*]] = samba.sum
+// CHECK: %[[Y:.*]] = samba.matmul %[[Q]], %arg2 {out_dtype = f32}
+// CHECK: samba.div %[[Y]], %[[T]]
 func.func @attention(%q: tensor<2x4x8xbf16>, %k: tensor<2x4x8xbf16>, %v: tensor<2x4x8xbf16>, %mask: tensor<4x4xi1>) -> tensor<2x4x8xbf16> {
   %0 = samba.scaled_dot_product_attention %q, %k, %v, %mask {is_causal = true} : tensor<2x4x8xbf16>, tensor<2x4x8xbf16>, tensor<2x4x8xbf16>, tensor<4x4xi1>
   return %0 : tensor<2x4x8xbf16>

@@ -13,10 +13,10 @@
 // CHECK: %[[MEAN:.*]] = samba.mean
 // CHECK: %[[SHARE:.*]] = samba.div %[[G]], %{{.*}} {samba.phase = "BCKWD"}
 // CHECK: %[[WIDE:.*]] = samba.expand
-// CHECK: %[[TURNED:.*]] = samba.permute %[[WIDE]] {dims = [1, 0], samba.phase = "BCKWD"}
-// CHECK: %[[DW:.*]] = samba.matmul %[[TURNED]], %[[X]] {samba.phase = "BCKWD"}
 // CHECK: samba.sum %[[WIDE]] {dim = [0], keepdim = true, samba.phase = "BCKWD"}
 // CHECK: %[[DB:.*]] = samba.reshape
+// CHECK: %[[TURNED:.*]] = samba.permute %[[WIDE]] {dims = [1, 0], samba.phase = "BCKWD"}
+// CHECK: %[[DW:.*]] = samba.matmul %[[TURNED]], %[[X]] {samba.phase = "BCKWD"}
 // CHECK-NOT: samba.matmul
 // CHECK: return %[[MEAN]], %[[DW]], %[[DB]]
 // The layer stays, marked (N062).
@@ -76,4 +76,32 @@ func.func @inference(%w: tensor<2xf32> {samba.name = "w", samba.kind = "weight",
     -> (tensor<2xf32> {samba.name = "l", samba.kind = "loss"}) attributes {samba.graph = {mode = "inference"}} {
   %0 = samba.exp %w : tensor<2xf32>
   return %0 : tensor<2xf32>
+}
+
+// Gradients of slices that follow each other are a cat, whatever their order; others are added.
+// CHECK-LABEL: func.func @slices
+// CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<2xf32> {samba.kind = "gradient", samba.name = "a__grad"
+// CHECK-SAME: %[[B:[a-z0-9]+]]: tensor<3xf32> {samba.kind = "gradient", samba.name = "b__grad"
+// CHECK-SAME: %[[C:[a-z0-9]+]]: tensor<1xf32> {samba.kind = "gradient", samba.name = "c__grad"
+// CHECK: %[[DW:.*]] = samba.cat %[[A]], %[[B]], %[[C]] {dim = 0, samba.phase = "BCKWD"}
+// CHECK-NOT: samba.add
+// CHECK: return
+func.func @slices(%w: tensor<6xf32> {samba.name = "w", samba.kind = "weight", samba.requires_grad = true})
+    -> (tensor<2xf32> {samba.name = "a", samba.kind = "loss"}, tensor<3xf32> {samba.name = "b", samba.kind = "loss"}, tensor<1xf32> {samba.name = "c", samba.kind = "loss"})
+    attributes {samba.graph = {mode = "training"}} {
+  %0 = samba.slice %w {starts = [0], ends = [2], steps = [1]} : tensor<6xf32>
+  %1 = samba.slice %w {starts = [2], ends = [5], steps = [1]} : tensor<6xf32>
+  %2 = samba.slice %w {starts = [5], ends = [6], steps = [1]} : tensor<6xf32>
+  return %0, %1, %2 : tensor<2xf32>, tensor<3xf32>, tensor<1xf32>
+}
+
+// CHECK-LABEL: func.func @overlaps
+// CHECK-NOT: samba.cat
+// CHECK: samba.add {{.*}} {samba.phase = "BCKWD"}
+func.func @overlaps(%w: tensor<6xf32> {samba.name = "w", samba.kind = "weight", samba.requires_grad = true})
+    -> (tensor<3xf32> {samba.name = "a", samba.kind = "loss"}, tensor<4xf32> {samba.name = "b", samba.kind = "loss"})
+    attributes {samba.graph = {mode = "training"}} {
+  %0 = samba.slice %w {starts = [0], ends = [3], steps = [1]} : tensor<6xf32>
+  %1 = samba.slice %w {starts = [2], ends = [6], steps = [1]} : tensor<6xf32>
+  return %0, %1 : tensor<3xf32>, tensor<4xf32>
 }

@@ -98,6 +98,24 @@ func.func @einsum_exchanged(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x5x8xf32>, %v
   return %y : tensor<2x4x6x3xf32>
 }
 
+// A softmax that is spelled out leaves five operations behind each other without users.
+// CHECK-LABEL: @softmax_spelled_out
+// CHECK: samba.scaled_dot_product_attention %arg0, %arg1, %arg2 {scale = 5.000000e-01}
+// CHECK-NEXT: return
+func.func @softmax_spelled_out(%q: tensor<2x6x8xf32>, %k: tensor<2x5x8xf32>, %v: tensor<2x5x3xf32>) -> tensor<2x6x3xf32> {
+  %kt = samba.permute %k {dims = [0, 2, 1]} : tensor<2x5x8xf32>
+  %c = samba.constant {value = dense<0.5> : tensor<f32>}
+  %r = samba.matmul %q, %kt : tensor<2x6x8xf32>, tensor<2x8x5xf32>
+  %s = samba.mul %r, %c : tensor<2x6x5xf32>, tensor<f32>
+  %m = samba.amax %s {dim = [-1], keepdim = true} : tensor<2x6x5xf32>
+  %d = samba.sub %s, %m : tensor<2x6x5xf32>, tensor<2x6x1xf32>
+  %e = samba.exp %d : tensor<2x6x5xf32>
+  %t = samba.sum %e {dim = [-1], keepdim = true} : tensor<2x6x5xf32>
+  %p = samba.div %e, %t : tensor<2x6x5xf32>, tensor<2x6x1xf32>
+  %y = samba.matmul %p, %v : tensor<2x6x5xf32>, tensor<2x5x3xf32>
+  return %y : tensor<2x6x3xf32>
+}
+
 // Near misses: a reshape of the matrices, a mask that cannot be split, v times the softmax itself.
 // CHECK-LABEL: @matrices_reshaped
 // CHECK-NOT: samba.scaled_dot_product_attention

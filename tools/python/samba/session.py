@@ -206,7 +206,7 @@ class SambaSession(DeviceTensors, LazyParameters, SessionExtras):
                 module.training = training
 
     def load_and_trace(
-        self, model, inputs, optim=None, loss_indices=None, pef="", transfer_device=True
+        self, model, inputs, optim=None, loss_indices=None, pef="", transfer_device=True, mapping=""
     ):
         """What utils.trace_graph does; see there."""
         from samba.optim import optimizers_of
@@ -216,6 +216,7 @@ class SambaSession(DeviceTensors, LazyParameters, SessionExtras):
             self._load(pef)
         elif not self._device.loaded:
             raise RuntimeError(NO_PEF)
+        self._check_mapping(mapping)
         if onnx.is_onnx(model):
             return self._load_onnx(model)
         pef_trains = self._device.describe()["mode"] == "training"
@@ -245,6 +246,14 @@ class SambaSession(DeviceTensors, LazyParameters, SessionExtras):
         if transfer_device:
             self.to_device()
         return self._outputs
+
+    def _check_mapping(self, mapping):
+        found = self._device.describe()["mapping"]
+        if mapping and mapping != found:
+            raise ValueError(
+                f"the PEF was compiled with mapping '{found}', but '{mapping}' is asked for; "
+                "compile it again"
+            )
 
     def _remark_losses(self):
         """Says when nobody chose among several losses: their gradients are added."""

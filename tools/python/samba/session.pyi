@@ -61,6 +61,7 @@ class SambaSession:
         loss_indices: Optional[Sequence[int]] = ...,
         pef: str = ...,
         transfer_device: bool = ...,
+        mapping: str = ...,
     ) -> Any: ...
     @property
     def optim_dict(self) -> Any: ...

@@ -147,7 +147,7 @@ static void complete(SambaMemory *memory, const SambaBurstRequest *request, uint
   request->done[place < request->done_size ? place : place - request->done_size] = done;
   sambaKeepEarlier(request->soonest, done);
   if (n == 0)
-    sambaClockWake(memory->clock, SAMBA_PART_UNIT, request->unit,
+    sambaClockWake(memory->clock, SAMBA_PART_MEMORY, request->unit,
                    sambaLater(done, memory->clock->now + 1));
 }
 
@@ -280,7 +280,7 @@ static bool servesWrite(const SambaMemory *memory, SambaMemoryChannel *channel, 
   return !reads || channel->draining;
 }
 
-void sambaMemoryStepChannel(SambaMemory *memory, uint32_t index) {
+uint64_t sambaMemoryStepChannel(SambaMemory *memory, uint32_t index) {
   SambaMemoryChannel *channel = &memory->channels[index];
   uint64_t now = memory->clock->now;
   /* Decisions are made so far ahead of the data bus that activates hide behind transfers. */
@@ -313,8 +313,7 @@ void sambaMemoryStepChannel(SambaMemory *memory, uint32_t index) {
   if (channel->writes.size > channel->accepted &&
       channel->accepted < (size_t)memory->machine->dram_write_high)
     sambaKeepEarlier(&next, oldest(&channel->writes)[channel->accepted].arrival);
-  if (next != SAMBA_NEVER)
-    sambaClockWake(memory->clock, SAMBA_PART_CHANNEL, index, sambaLater(next, now + 1));
+  return next == SAMBA_NEVER ? next : sambaLater(next, now + 1);
 }
 
 uint64_t sambaMemoryLastWrite(const SambaMemory *memory) { return wholeCycles(memory->last_write); }

@@ -64,8 +64,8 @@ uint64_t sambaMemoryBurstsTogether(const SambaMemory *memory, uint64_t burst);
 /* Sends a request for bursts from this number (address / dram_burst_bytes) on; bank and row are
  * filled in. Requests come in the order of their arrival. */
 void sambaMemoryRequest(SambaMemory *memory, uint64_t burst, SambaBurstRequest request);
-/* One cycle of a channel. */
-void sambaMemoryStepChannel(SambaMemory *memory, uint32_t channel);
+/* One cycle of a channel. Returns the next cycle in which it has something to do. */
+uint64_t sambaMemoryStepChannel(SambaMemory *memory, uint32_t channel);
 /* The cycle by which the last write was in its cells. */
 uint64_t sambaMemoryLastWrite(const SambaMemory *memory);
 

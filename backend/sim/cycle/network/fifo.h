@@ -36,27 +36,40 @@ enum { SAMBA_FIFO_NEAR = 16 };
 /* How far ahead of the clock the cycles in a FIFO may lie. */
 enum { SAMBA_FIFO_AHEAD = 1 << 15 };
 
+/* What a chain keeps beside its slots. */
+typedef struct SambaChain {
+  uint32_t take_from;        /* the cycle after the last take, one per cycle */
+  uint16_t fifos, end_depth; /* of which depth the last one has */
+  uint16_t last_cycles;      /* of the link into the last one */
+} SambaChain;
+
+/* A FIFO, and the way into it. A FIFO before it and the lane between make it a branch of that one.
+ */
 typedef struct SambaFifo {
-  uint16_t *when; /* of each slot; then, when it has several branches, the cycle in which the last
-                     of those that have passed the vector on did so */
-  uint32_t since; /* cycle 0 of `when` */
-  uint32_t depth : 30;
-  uint32_t is_control : 1, is_chain : 1;
-  uint32_t count, head; /* head: slot of the next vector to take */
   union {
-    uint32_t first_branch; /* the FIFOs behind it, when there are any */
-    uint32_t taker;        /* or the unit that takes from it */
-  };
-  uint16_t branch_count, branches_left; /* left: that have not got the vector at the head */
-  union {
-    uint16_t near[SAMBA_FIFO_NEAR];
+    uint16_t near[SAMBA_FIFO_NEAR]; /* the cycle of each slot (is_near) */
     struct {
-      uint16_t fifos, end_depth; /* of which depth the last one has */
-      uint16_t last_cycles;      /* of the link into the last one */
-      uint32_t take_from;        /* the cycle after the last take, one per cycle */
-    } chain;
+      uint16_t *far;        /* the same */
+      uint32_t *far_passed; /* see passedCycles in network.c */
+      SambaChain chain;
+    };
   };
+  uint32_t since;                       /* cycle 0 of the slots */
+  uint32_t first_branch;                /* the FIFOs behind it, when there are any */
+  uint32_t taker;                       /* or the unit that takes from it */
+  uint16_t depth, count, head;          /* head: slot of the next vector to take */
+  uint16_t branch_count, branches_left; /* left: that have not got the vector at the head */
+  bool is_near : 1, is_control : 1, is_chain : 1;
+  /* The way. */
+  bool fed_by_unit : 1, is_link : 1;   /* link: a lane that nothing else uses */
+  bool from_memory : 1, to_memory : 1; /* the unit that sends, or takes, is a load or a store */
+  uint16_t cycles;
+  uint32_t from; /* the FIFO before it, or the unit that sends (fed_by_unit) */
 } SambaFifo;
+
+static inline uint16_t *sambaFifoSlots(SambaFifo *fifo) {
+  return fifo->is_near ? fifo->near : fifo->far;
+}
 
 /* Vectors that whoever takes from the FIFO can see: those in the last FIFO of a chain. */
 static inline uint32_t sambaFifoInReach(const SambaFifo *fifo) {
@@ -72,7 +85,7 @@ static inline uint32_t sambaFifoSlot(const SambaFifo *fifo, uint32_t n) {
 }
 
 static inline uint64_t sambaFifoWhen(const SambaFifo *fifo, uint32_t slot) {
-  return (uint64_t)fifo->since + fifo->when[slot];
+  return (uint64_t)fifo->since + (fifo->is_near ? fifo->near : fifo->far)[slot];
 }
 
 /* Begins to count at a later cycle, which is not ahead of the clock. */
@@ -81,7 +94,7 @@ void sambaFifoCountFrom(SambaFifo *fifo, uint64_t cycle);
 static inline void sambaFifoSetWhen(SambaFifo *fifo, uint32_t slot, uint64_t cycle) {
   if (cycle - fifo->since > UINT16_MAX)
     sambaFifoCountFrom(fifo, cycle - SAMBA_FIFO_AHEAD);
-  fifo->when[slot] = (uint16_t)(cycle - fifo->since);
+  sambaFifoSlots(fifo)[slot] = (uint16_t)(cycle - fifo->since);
 }
 
 static inline bool sambaFifoIsFull(const SambaFifo *fifo) { return fifo->count == fifo->depth; }
@@ -110,7 +123,7 @@ static inline void sambaFifoPut(SambaFifo *fifo, uint64_t visible_at) {
 
 static inline void sambaFifoTake(SambaFifo *fifo, uint64_t credit_at) {
   sambaFifoSetWhen(fifo, fifo->head, credit_at);
-  fifo->head = fifo->head + 1 == fifo->depth ? 0 : fifo->head + 1;
+  fifo->head = fifo->head + 1 == fifo->depth ? 0 : (uint16_t)(fifo->head + 1);
   --fifo->count;
 }
 

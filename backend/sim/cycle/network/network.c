@@ -2,39 +2,48 @@
 #include "backend/sim/cycle/network/network.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-static bool isLink(const SambaWay *way) { return way->lane == SAMBA_NO_INDEX; }
-
-static uint64_t *pendingWord(const SambaNetwork *network, const SambaWay *way) {
-  return &network->lanes[way->lane].pending[way->place / 64];
-}
-
-static uint64_t pendingBit(const SambaWay *way) { return UINT64_C(1) << (way->place % 64); }
+/* What a vector does at every FIFO on its way is short, and calls cost the host more than that. */
+#define ALONG_THE_WAY static inline __attribute__((always_inline))
 
 /* A link may be able to pass a vector. */
 static void list(SambaNetwork *network, uint32_t index) {
-  SambaWay *way = &network->ways[index];
-  if (way->is_listed)
+  if (network->ways[index].is_listed)
     return;
-  way->is_listed = true;
+  network->ways[index].is_listed = true;
   network->listed[network->listed_count++] = index;
 }
 
-/* One more vector is in reach, from cycle `at` on: tells who takes it. */
-static void offer(SambaNetwork *network, const SambaFifo *fifo, uint64_t at) {
-  uint32_t in_reach = sambaFifoInReach(fifo);
+/* The cycle from which on a way has both a vector and room for it. */
+static uint32_t readyAt(const SambaWay *way) {
+  return way->vector_at > way->room_at ? way->vector_at : way->room_at;
+}
+
+static void wakeCrossing(SambaNetwork *network, const SambaWay *way) {
+  if (readyAt(way) != UINT32_MAX)
+    sambaClockWakeCrossing(network->clock, way->crossing, readyAt(way));
+}
+
+static void wakeUnit(SambaNetwork *network, uint32_t unit, bool memory, uint64_t at) {
+  sambaClockWake(network->clock, memory ? SAMBA_PART_MEMORY : SAMBA_PART_UNIT, unit, at);
+}
+
+/* One more vector is in reach, from cycle `at` on: tells who takes it, unless it has others to take
+ * before. */
+ALONG_THE_WAY void offer(SambaNetwork *network, const SambaFifo *fifo, uint64_t at) {
   if (!fifo->branch_count)
-    sambaClockWake(network->clock, SAMBA_PART_UNIT, fifo->taker, at);
-  for (uint32_t i = 0; i < fifo->branch_count; ++i) {
-    const SambaWay *way = &network->ways[fifo->first_branch + i];
-    if (way->ahead + 1 < in_reach)
-      continue; /* it has others to pass on before */
-    if (isLink(way)) {
-      list(network, fifo->first_branch + i);
-      continue;
+    wakeUnit(network, fifo->taker, fifo->to_memory, at);
+  if (fifo->branch_count == 1 && sambaFifoInReach(fifo) > 1)
+    return;
+  for (uint32_t b = 0; b < fifo->branch_count; ++b) {
+    SambaWay *way = &network->ways[fifo->first_branch + b];
+    if (way->crossing == SAMBA_NO_INDEX) {
+      list(network, fifo->first_branch + b);
+    } else if (way->vector_at == UINT32_MAX) {
+      way->vector_at = (uint32_t)at;
+      wakeCrossing(network, way);
     }
-    *pendingWord(network, way) |= pendingBit(way);
-    sambaClockWake(network->clock, SAMBA_PART_LANE, way->lane, at);
   }
 }
 
@@ -49,7 +58,7 @@ static uint64_t reachesEndAt(const SambaNetwork *network, const SambaFifo *fifo,
 }
 
 /* Puts a vector into a FIFO, to be seen from cycle `at` on. */
-static void put(SambaNetwork *network, SambaFifo *fifo, uint64_t at) {
+ALONG_THE_WAY void put(SambaNetwork *network, SambaFifo *fifo, uint64_t at) {
   bool in_reach = !fifo->is_chain || fifo->count < fifo->chain.end_depth;
   if (fifo->is_chain && in_reach)
     at = reachesEndAt(network, fifo, at);
@@ -69,29 +78,48 @@ static void moveUp(SambaNetwork *network, SambaFifo *fifo, uint64_t at) {
   offer(network, fifo, at);
 }
 
+/* The vector at the end of a chain leaves it in cycle `at`, or as soon as it can. Returns the cycle
+ * from which on its sender has the credit. */
+static uint64_t takeFromChain(SambaNetwork *network, SambaFifo *fifo, uint64_t at) {
+  at = sambaLater(at, fifo->chain.take_from);
+  fifo->chain.take_from = (uint32_t)at + 1;
+  uint64_t credit_at = at + fifo->chain.fifos * network->credit_cycles;
+  sambaFifoTake(fifo, credit_at);
+  moveUp(network, fifo, at);
+  return credit_at;
+}
+
+/* A FIFO that was full has room from cycle `at` on: tells who fills it. */
+static void offerRoom(SambaNetwork *network, uint32_t index, uint64_t at) {
+  const SambaFifo *fifo = &network->fifos[index];
+  if (fifo->fed_by_unit) {
+    wakeUnit(network, fifo->from, fifo->from_memory, at);
+  } else if (fifo->is_link) {
+    list(network, index);
+  } else {
+    network->ways[index].room_at = (uint32_t)at;
+    wakeCrossing(network, &network->ways[index]);
+  }
+}
+
 /* The vector at the head of a FIFO leaves it in cycle `at`. Whoever fills it knows when there is
  * room, unless it was full. */
-static void takeHead(SambaNetwork *network, uint32_t index, uint64_t at) {
+ALONG_THE_WAY void takeHead(SambaNetwork *network, uint32_t index, uint64_t at) {
   SambaFifo *fifo = &network->fifos[index];
   uint64_t credit_at = at + (fifo->is_control ? 1 : network->credit_cycles);
-  if (fifo->is_chain) {
-    at = sambaLater(at, fifo->chain.take_from);
-    fifo->chain.take_from = (uint32_t)at + 1;
-    credit_at = at + fifo->chain.fifos * network->credit_cycles;
-  }
   bool was_full = sambaFifoIsFull(fifo);
-  sambaFifoTake(fifo, credit_at);
   if (fifo->is_chain)
-    moveUp(network, fifo, at);
-  if (!was_full)
-    return;
-  const SambaWay *way = &network->ways[index];
-  if (way->fed_by_unit)
-    sambaClockWake(network->clock, SAMBA_PART_UNIT, way->from, credit_at);
-  else if (isLink(way))
-    list(network, index);
+    credit_at = takeFromChain(network, fifo, at);
   else
-    sambaClockWake(network->clock, SAMBA_PART_LANE, way->lane, credit_at);
+    sambaFifoTake(fifo, credit_at);
+  if (was_full)
+    offerRoom(network, index, credit_at);
+}
+
+/* Of a FIFO with several branches: per slot, the cycle in which the last of those that have passed
+ * the vector on did so. The line of a near one stands before its branches. */
+static uint32_t *passedCycles(const SambaNetwork *network, SambaFifo *fifo) {
+  return fifo->is_near ? (uint32_t *)&network->fifos[fifo->first_branch - 1] : fifo->far_passed;
 }
 
 /* The vector at the head of a FIFO with several branches has gone all of them. */
@@ -100,51 +128,50 @@ static void endMulticast(SambaNetwork *network, SambaFifo *fifo) {
     fifo->branches_left += --network->ways[fifo->first_branch + i].ahead == 0;
 }
 
-/* A vector goes a way in cycle `at`. */
-static void pass(SambaNetwork *network, uint32_t index, uint64_t at) {
-  SambaWay *way = &network->ways[index];
-  SambaFifo *from = &network->fifos[way->from];
-  put(network, &network->fifos[index], at + way->cycles);
-  if (from->branch_count == 1) {
-    takeHead(network, way->from, at);
-    return;
+/* A vector goes the way into a FIFO in cycle `at`. */
+ALONG_THE_WAY void pass(SambaNetwork *network, uint32_t index, uint64_t at) {
+  SambaFifo *to = &network->fifos[index], *from = &network->fifos[to->from];
+  put(network, to, at + to->cycles);
+  if (from->branch_count > 1) {
+    SambaWay *way = &network->ways[index];
+    uint32_t *passed = &passedCycles(network, from)[sambaFifoSlot(from, way->ahead)];
+    *passed = *passed > at ? *passed : (uint32_t)at;
+    if (way->ahead++ || --from->branches_left)
+      return;
+    at = *passed;
+    *passed = 0;
+    endMulticast(network, from);
   }
-
-  uint32_t passed = from->depth + sambaFifoSlot(from, way->ahead);
-  sambaFifoSetWhen(from, passed, sambaLater(at, sambaFifoWhen(from, passed)));
-  if (way->ahead++ || --from->branches_left)
-    return;
-  at = sambaFifoWhen(from, from->depth + from->head);
-  from->when[from->depth + from->head] = 0;
-  endMulticast(network, from);
-  takeHead(network, way->from, at);
+  takeHead(network, to->from, at);
 }
 
-static bool hasVectorFor(const SambaNetwork *network, const SambaWay *way) {
-  return way->ahead < sambaFifoInReach(&network->fifos[way->from]);
-}
-
-/* The cycle from which on a way can be gone by its next vector; SAMBA_NEVER: not before another
- * leaves the FIFO that it leads into, or reaches the one where it begins. */
-static uint64_t wayIsReadyAt(const SambaNetwork *network, uint32_t index) {
-  const SambaWay *way = &network->ways[index];
-  uint64_t vector_at = sambaFifoVectorAt(&network->fifos[way->from], way->ahead);
-  return sambaLater(vector_at, sambaFifoRoomAt(&network->fifos[index]));
+/* The cycle from which on the next vector that goes a way can leave the FIFO before it, SAMBA_NEVER
+ * when there is none. */
+static uint64_t nextVectorAt(const SambaNetwork *network, uint32_t index) {
+  const SambaFifo *from = &network->fifos[network->fifos[index].from];
+  return sambaFifoVectorAt(from, network->ways[index].ahead);
 }
 
 /* Passes all vectors over links whose cycles are known by now. */
-static void moveOverLinks(SambaNetwork *network) {
+static void moveOverListed(SambaNetwork *network) {
   while (network->listed_count) {
     uint32_t index = network->listed[--network->listed_count];
+    const SambaFifo *to = &network->fifos[index];
     SambaWay *way = &network->ways[index];
     way->is_listed = false;
-    __builtin_prefetch(&network->fifos[index + 3], 1);
-    while (hasVectorFor(network, way) && !sambaFifoIsFull(&network->fifos[index])) {
-      uint64_t at = sambaLater(wayIsReadyAt(network, index), way->link_free_at);
+    while (!sambaFifoIsFull(to)) {
+      uint64_t vector_at = nextVectorAt(network, index);
+      if (vector_at == SAMBA_NEVER)
+        break;
+      uint64_t at = sambaLater(sambaLater(vector_at, sambaFifoRoomAt(to)), way->link_free_at);
       way->link_free_at = (uint32_t)at + 1;
       pass(network, index, at);
     }
   }
+}
+static inline void moveOverLinks(SambaNetwork *network) {
+  if (network->listed_count)
+    moveOverListed(network);
 }
 
 void sambaNetworkTake(SambaNetwork *network, uint32_t fifo) {
@@ -154,132 +181,183 @@ void sambaNetworkTake(SambaNetwork *network, uint32_t fifo) {
 
 /* Streams that leave by one port of a unit take turns: who used it in the cycle before waits for
  * one who wanted it then. */
-static bool entranceIsFree(SambaNetwork *network, uint32_t stream) {
-  uint32_t index = network->streams[stream].entrance;
-  if (index == SAMBA_NO_INDEX)
+static bool entranceIsFree(SambaNetwork *network, const SambaStreamRoots *stream) {
+  if (stream->entrance == SAMBA_NO_INDEX)
     return true;
-  SambaEntrance *entrance = &network->entrances[index];
+  SambaEntrance *entrance = &network->entrances[stream->entrance];
   uint64_t now = network->clock->now + 1;
-  bool other_goes_first = entrance->wanted_at + 1 == now && entrance->wanted_by != stream &&
-                          entrance->used_by == stream;
+  bool other_goes_first = entrance->wanted_at + 1 == now && entrance->wanted_by != stream->index &&
+                          entrance->used_by == stream->index;
   if (entrance->used_at != now && !other_goes_first)
     return true;
-  if (entrance->wanted_at != now && entrance->used_by != stream) {
+  if (entrance->wanted_at != now && entrance->used_by != stream->index) {
     entrance->wanted_at = now;
-    entrance->wanted_by = stream;
+    entrance->wanted_by = stream->index;
   }
   return false;
 }
 
-uint64_t sambaNetworkRoomAt(SambaNetwork *network, uint32_t stream) {
-  const SambaStreamRoots *roots = &network->streams[stream];
-  uint64_t at = 0;
-  for (uint32_t r = 0; r < roots->count; ++r) {
-    uint64_t room = sambaFifoRoomAt(&network->fifos[roots->roots[r].fifo]);
-    at = room > at ? room : at;
-  }
+uint64_t sambaNetworkRoomAt(SambaNetwork *network, const SambaStreamRoots *stream) {
+  uint64_t at = sambaFifoRoomAt(&network->fifos[stream->first.fifo]);
+  for (uint32_t r = 1; r < stream->count; ++r)
+    at = sambaLater(at, sambaFifoRoomAt(&network->fifos[stream->others[r - 1].fifo]));
   if (at <= network->clock->now && !entranceIsFree(network, stream))
     return network->clock->now + 1;
   return at;
 }
 
-void sambaNetworkSend(SambaNetwork *network, uint32_t stream) {
-  SambaStreamRoots *roots = &network->streams[stream];
+void sambaNetworkSend(SambaNetwork *network, SambaStreamRoots *stream) {
   uint64_t now = network->clock->now;
-  ++roots->sent;
+  ++stream->sent;
 
-  if (roots->entrance != SAMBA_NO_INDEX) {
-    SambaEntrance *entrance = &network->entrances[roots->entrance];
+  if (stream->entrance != SAMBA_NO_INDEX) {
+    SambaEntrance *entrance = &network->entrances[stream->entrance];
     entrance->used_at = now + 1;
-    entrance->used_by = stream;
+    entrance->used_by = stream->index;
     ++entrance->carried;
   }
 
-  for (uint32_t r = 0; r < roots->count; ++r) {
-    SambaFifo *fifo = &network->fifos[roots->roots[r].fifo];
-    uint64_t at = now + roots->roots[r].cycles;
-    put(network, fifo, at);
-  }
+  put(network, &network->fifos[stream->first.fifo], now + stream->first.cycles);
+  for (uint32_t r = 1; r < stream->count; ++r)
+    put(network, &network->fifos[stream->others[r - 1].fifo], now + stream->others[r - 1].cycles);
   moveOverLinks(network);
 }
 
-/* The next way with a vector from a place on; way_count: there is none. */
-static uint32_t nextPending(const SambaLane *lane, uint32_t place) {
-  while (place < lane->way_count) {
-    uint64_t rest = lane->pending[place / 64] >> (place % 64);
+/* The first member of a set of crossings in [from, end); `end`: there is none. */
+static uint32_t firstOf(const uint64_t *set, uint32_t from, uint32_t end) {
+  for (uint32_t word = from / 64; from < end; from = ++word * 64) {
+    uint64_t rest = set[word] >> from % 64;
     if (rest)
-      return place + (uint32_t)__builtin_ctzll(rest);
-    place = (place / 64 + 1) * 64;
+      return from + (uint32_t)__builtin_ctzll(rest) < end ? from + (uint32_t)__builtin_ctzll(rest)
+                                                          : end;
   }
-  return lane->way_count;
+  return end;
 }
 
-void sambaNetworkFetch(const SambaNetwork *network, const uint32_t *lanes, size_t count) {
-  enum { levels = 3, ahead = 4 };
-  if (count > (levels + 1) * ahead)
-    __builtin_prefetch(&network->lanes[lanes[(levels + 1) * ahead]], 1);
-  for (int level = 1; level <= levels && count > (size_t)level * ahead; ++level) {
-    const SambaLane *lane = &network->lanes[lanes[level * ahead]];
-    uint32_t place = nextPending(lane, lane->turn);
-    if (place == lane->way_count)
-      place = nextPending(lane, 0);
-    if (place == lane->way_count)
+/* Chooses who crosses a lane in this cycle: of those of a word of the set that are ready, the first
+ * one behind the one that crossed last. The others go to the set of the next cycle. Returns the bit
+ * of the one that was chosen. */
+static inline uint32_t choose(SambaLane *lane, uint64_t word, uint64_t *next_word) {
+  uint64_t ready = word & lane->members;
+  uint64_t behind = ready & lane->behind;
+  uint64_t best = behind ? behind : ready;
+  uint64_t chosen = best & -best;
+  lane->behind = -chosen << 1;
+  *next_word |= ready ^ chosen;
+  return (uint32_t)__builtin_ctzll(chosen);
+}
+
+/* The same of a lane whose crossings fill several words of the sets. Returns the crossing. */
+static uint32_t chooseOfMany(SambaLane *lane, const uint64_t *set, uint64_t *next_set) {
+  uint32_t end = lane->first + lane->count;
+  uint32_t chosen = firstOf(set, lane->first + lane->turn, end);
+  if (chosen == end)
+    chosen = firstOf(set, lane->first, end);
+  for (uint32_t word = lane->first / 64; word * 64 < end; ++word)
+    next_set[word] |= set[word] & ~(word == chosen / 64 ? UINT64_C(1) << chosen % 64 : 0);
+  lane->turn = chosen + 1 - lane->first;
+  return chosen;
+}
+
+/* Every lane chooses. counts: of the ways of each sort that were chosen. */
+static void chooseAll(SambaNetwork *network, uint64_t *set, uint32_t *counts) {
+  uint64_t next = network->clock->now + 1, waits = 0;
+  uint64_t *next_set = sambaClockCrossings(network->clock, next);
+  uint32_t last = SAMBA_NO_INDEX;
+  for (uint32_t w = 0; w <= network->crossing_count / 64; ++w) {
+    const SambaCrossing *crossings = &network->crossings[(size_t)w * 64];
+    uint64_t word = set[w], next_word = 0;
+    for (uint64_t rest = word; rest; rest &= rest - 1) {
+      uint32_t index = crossings[__builtin_ctzll(rest)].lane;
+      if (index == last)
+        continue;
+      last = index;
+      SambaLane *lane = &network->lanes[index];
+      const SambaCrossing *chosen = lane->members
+                                        ? &crossings[choose(lane, word, &next_word)]
+                                        : &network->crossings[chooseOfMany(lane, set, next_set)];
+      network->chosen[chosen->sort][counts[chosen->sort]++] = chosen->way;
+    }
+    next_set[w] |= next_word;
+    waits |= next_set[w];
+    set[w] = 0;
+  }
+  if (waits)
+    sambaClockUseCrossings(network->clock, next, true);
+}
+
+/* Removes those that were woken to look again, and are not ready. */
+static void lookAgain(SambaNetwork *network, uint64_t *set) {
+  uint32_t count = network->crossing_count;
+  for (uint32_t c = firstOf(set, 0, count); c < count; c = firstOf(set, c + 1, count)) {
+    const SambaWay *way = &network->ways[network->crossings[c].way];
+    if (readyAt(way) <= network->clock->now)
       continue;
-    uint32_t way = lane->ways[place];
-    const SambaFifo *fifo = &network->fifos[way];
-    if (level == 3) {
-      __builtin_prefetch(&network->ways[way], 1);
-      __builtin_prefetch(fifo, 1);
-    } else if (level == 2) {
-      __builtin_prefetch(&network->fifos[network->ways[way].from], 1);
-      __builtin_prefetch(&network->ways[fifo->first_branch], 1);
-    } else {
-      __builtin_prefetch(network->fifos[network->ways[way].from].when, 1);
-      __builtin_prefetch(fifo->when, 1);
-    }
+    set[c / 64] &= ~(UINT64_C(1) << c % 64);
+    wakeCrossing(network, way);
   }
 }
 
-void sambaNetworkStepLane(SambaNetwork *network, uint32_t index) {
-  SambaLane *lane = &network->lanes[index];
-  uint64_t now = network->clock->now, next = SAMBA_NEVER;
-  uint32_t turn = lane->turn;
-  bool passed = false;
-
-  /* Once around, from the one whose turn it is. */
-  for (int half = 0; half < (turn ? 2 : 1); ++half) {
-    uint32_t end = half ? turn : lane->way_count;
-    for (uint32_t place = nextPending(lane, half ? 0 : turn); place < end;
-         place = nextPending(lane, place + 1)) {
-      const SambaWay *way = &network->ways[lane->ways[place]];
-      uint64_t ready = wayIsReadyAt(network, lane->ways[place]);
-      if (ready <= now && !passed) {
-        pass(network, lane->ways[place], now);
-        passed = true;
-        lane->turn = place + 1 == lane->way_count ? 0 : place + 1;
-        if (hasVectorFor(network, way)) {
-          ready = wayIsReadyAt(network, lane->ways[place]);
-        } else {
-          ready = SAMBA_NEVER;
-          lane->pending[place / 64] &= ~pendingBit(way);
-        }
-      }
-      sambaKeepEarlier(&next, ready);
-    }
-  }
-
+static void cross(SambaNetwork *network, uint32_t index) {
+  SambaWay *way = &network->ways[index];
+  uint64_t now = network->clock->now;
+  pass(network, index, now);
+  way->vector_at = (uint32_t)sambaEarlier(nextVectorAt(network, index), UINT32_MAX);
+  way->room_at = (uint32_t)sambaEarlier(sambaFifoRoomAt(&network->fifos[index]), UINT32_MAX);
   moveOverLinks(network);
-  if (next != SAMBA_NEVER)
-    sambaClockWake(network->clock, SAMBA_PART_LANE, index, sambaLater(next, now + 1));
+  if (readyAt(way) != UINT32_MAX)
+    sambaClockWakeCrossing(network->clock, way->crossing, sambaLater(readyAt(way), now + 1));
+}
+
+/* Fetches what those that cross soon need into the host's cache. */
+static void fetchWays(const SambaNetwork *network, const uint32_t *ways, size_t count) {
+  enum { far = 12, middle = 8, near = 4 };
+  if (count <= far)
+    return;
+  __builtin_prefetch(&network->fifos[ways[far]], 1);
+  __builtin_prefetch(&network->ways[ways[far]], 1);
+  const SambaFifo *to = &network->fifos[ways[middle]];
+  __builtin_prefetch(&network->fifos[to->from], 1);
+  __builtin_prefetch(&network->ways[to->first_branch], 1);
+  const SambaFifo *from = &network->fifos[network->fifos[ways[near]].from];
+  if (from->branch_count > 1)
+    __builtin_prefetch(&network->fifos[from->first_branch - 1], 1);
+}
+
+/* Lanes do not see each other's work within a cycle. So all of them choose, and then those who were
+ * chosen cross. Ways of a sort go one after the other: the host guesses its branches better. */
+size_t sambaNetworkStepLanes(SambaNetwork *network) {
+  uint64_t now = network->clock->now;
+  uint64_t *set = sambaClockCrossings(network->clock, now);
+  if (!sambaClockUsesCrossings(network->clock, now))
+    return 0;
+  if (sambaClockLooksAgain(network->clock, now))
+    lookAgain(network, set);
+
+  uint32_t counts[SAMBA_WAY_SORTS] = {0};
+  size_t count = 0;
+  chooseAll(network, set, counts);
+  sambaClockUseCrossings(network->clock, now, false);
+  for (int sort = 0; sort < SAMBA_WAY_SORTS; count += counts[sort++])
+    memcpy(network->passages + count, network->chosen[sort], counts[sort] * sizeof(uint32_t));
+
+  for (size_t i = 0; i < count; ++i) {
+    fetchWays(network, network->passages + i, count - i);
+    cross(network, network->passages[i]);
+  }
+  return count;
+}
+
+uint64_t sambaNetworkLookahead(const SambaNetwork *network) {
+  return sambaEarlier((uint64_t)network->machine->hop_cycles, network->credit_cycles);
 }
 
 /* Counts the vectors that lanes carried into a FIFO and the FIFOs behind it. */
 static void countCarried(const SambaNetwork *network, uint32_t index, uint64_t vectors,
                          uint64_t *carried) {
   const SambaFifo *fifo = &network->fifos[index];
-  const SambaWay *way = &network->ways[index];
-  if (!way->fed_by_unit && !isLink(way))
-    carried[way->lane] += vectors;
+  if (!fifo->fed_by_unit && !fifo->is_link)
+    carried[network->crossings[network->ways[index].crossing].lane] += vectors;
   for (uint32_t i = 0; i < fifo->branch_count; ++i)
     countCarried(network, fifo->first_branch + i, vectors, carried);
 }
@@ -288,11 +366,11 @@ uint64_t sambaNetworkBusyMaximum(const SambaNetwork *network) {
   uint64_t *carried = sambaAllocateZeroed(network->lane_count, sizeof *carried), most = 0;
   for (uint32_t s = 0; s < network->stream_count; ++s) {
     const SambaStreamRoots *roots = &network->streams[s];
-    const SambaFifo *first = &network->fifos[roots->roots[0].fifo];
+    const SambaFifo *first = &network->fifos[roots->first.fifo];
     if (first->is_control)
       continue;
     most = sambaLater(most, roots->sent);
-    countCarried(network, roots->roots[0].fifo, roots->sent, carried);
+    countCarried(network, roots->first.fifo, roots->sent, carried);
   }
   for (uint32_t l = 0; l < network->lane_count; ++l)
     most = sambaLater(most, carried[l]);

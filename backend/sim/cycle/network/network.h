@@ -28,22 +28,36 @@
 #include "backend/sim/cycle/network/clock.h"
 #include "backend/sim/cycle/network/fifo.h"
 
-/* The way into a FIFO. A FIFO before it and the lane between make it a branch of that FIFO. */
+/* The way into a FIFO, from another one. Those that leave one FIFO stand together, so that whoever
+ * puts a vector into it sees all of them in one line of the host's cache. */
 typedef struct SambaWay {
-  uint32_t from;         /* that FIFO, or the unit that sends (fed_by_unit) */
-  uint32_t lane;         /* SAMBA_NO_INDEX: a link that only this way uses */
-  uint32_t ahead;        /* vectors in `from` that went this way and wait for other branches */
-  uint32_t link_free_at; /* the cycle after the last vector, on a link */
-  uint16_t place;        /* among the ways over the lane */
-  uint16_t cycles;
-  bool fed_by_unit, is_listed;
+  uint32_t
+      vector_at; /* the cycle from which on its next vector can go; UINT32_MAX: none is there */
+  union {
+    uint32_t room_at;      /* the same of the slot that it goes to; UINT32_MAX: the FIFO is full */
+    uint32_t link_free_at; /* the cycle after the last vector, on a link, which does without both */
+  };
+  uint32_t crossing; /* SAMBA_NO_INDEX: it does not cross a lane that is stepped */
+  uint16_t ahead;    /* vectors that went this way and wait for other branches */
+  bool is_listed;    /* see SambaNetwork */
 } SambaWay;
 
+/* What the FIFOs at the ends of a way look like: ways that are alike keep the host busy alike. */
+enum { SAMBA_WAY_SORT_BITS = 5, SAMBA_WAY_SORTS = 1 << SAMBA_WAY_SORT_BITS };
+
+/* A way over a lane that is stepped. It is woken for the cycle from which on it has both a vector
+ * and room for it, and stays awake until it is its turn. Those of one lane have consecutive
+ * numbers, and stand in one word of the clock's sets, or fill some. */
+typedef struct SambaCrossing {
+  uint32_t way; /* the FIFO into which it leads */
+  uint32_t lane : 32 - SAMBA_WAY_SORT_BITS;
+  uint32_t sort : SAMBA_WAY_SORT_BITS;
+} SambaCrossing;
+
 typedef struct SambaLane {
-  uint32_t way_count, turn;
-  uint32_t *ways;
-  uint64_t word;     /* of `pending` when there is one */
-  uint64_t *pending; /* bit set of places: ways with a vector that has not gone over the lane */
+  uint64_t members; /* those that cross it, in their word of the sets; 0: they fill several */
+  uint64_t behind;  /* the bits behind the one that crossed last: it is their turn */
+  uint32_t first, count, turn; /* of the crossings; turn: the same when they fill several words */
 } SambaLane;
 
 /* The port of a unit (or an address generator) towards its switch: a vector per cycle, for all
@@ -62,7 +76,8 @@ typedef struct SambaStreamRoot {
 } SambaStreamRoot;
 typedef struct SambaStreamRoots {
   uint32_t count, entrance; /* entrance: SAMBA_NO_INDEX when the stream has it alone */
-  SambaStreamRoot *roots;
+  SambaStreamRoot first, *others;
+  uint32_t index; /* of the stream */
   uint32_t *ends; /* FIFO at each destination */
   uint64_t sent;  /* vectors */
 } SambaStreamRoots;
@@ -73,10 +88,13 @@ typedef struct SambaNetwork {
   uint64_t credit_cycles; /* from the cycle in which a vector leaves a FIFO until its sender has the
                              credit */
   bool steps_links;
-  uint32_t stream_count, fifo_count, lane_count, entrance_count;
+  uint32_t stream_count, fifo_count, lane_count, crossing_count, entrance_count;
   SambaFifo *fifos;
-  SambaWay *ways; /* the one into each FIFO */
+  SambaWay *ways; /* per FIFO, into it */
   SambaLane *lanes;
+  SambaCrossing *crossings;
+  uint32_t *chosen[SAMBA_WAY_SORTS]; /* ways of a sort on which a vector crosses in the cycle */
+  uint32_t *passages;                /* all of them, sort by sort */
   SambaEntrance *entrances;
   SambaStreamRoots *streams; /* per stream of the section */
   uint32_t *listed;          /* links that may be able to pass a vector */
@@ -85,15 +103,15 @@ typedef struct SambaNetwork {
 
 /* The cycle from which on the source can send a vector of the stream: at most now when it can,
  * SAMBA_NEVER when it is woken by the credit that it needs. */
-uint64_t sambaNetworkRoomAt(SambaNetwork *network, uint32_t stream);
+uint64_t sambaNetworkRoomAt(SambaNetwork *network, const SambaStreamRoots *stream);
 /* Sends a vector, for which there is room. */
-void sambaNetworkSend(SambaNetwork *network, uint32_t stream);
+void sambaNetworkSend(SambaNetwork *network, SambaStreamRoots *stream);
 /* Takes the vector at the head of a FIFO at a unit. */
 void sambaNetworkTake(SambaNetwork *network, uint32_t fifo);
-/* Lanes that are stepped soon: fetches what they need into the host's cache, a level at a time. */
-void sambaNetworkFetch(const SambaNetwork *network, const uint32_t *lanes, size_t count);
-/* One cycle of a lane. */
-void sambaNetworkStepLane(SambaNetwork *network, uint32_t lane);
+/* One cycle of the lanes. Returns how many vectors crossed them. */
+size_t sambaNetworkStepLanes(SambaNetwork *network);
+/* Cycles after which what a unit or a lane does reaches others, at least. */
+uint64_t sambaNetworkLookahead(const SambaNetwork *network);
 /* Vectors that the busiest lane or link carried, when all have arrived. */
 uint64_t sambaNetworkBusyMaximum(const SambaNetwork *network);
 

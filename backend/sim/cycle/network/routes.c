@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* What a counter of control tokens can count to. */
-enum { mostControlTokens = 1 << 20 };
+enum { mostControlTokens = UINT16_MAX };
 
 /* A lane, or the port of a unit, as hops name it. */
 typedef struct LaneName {
@@ -22,20 +22,15 @@ typedef struct Arrival {
   uint32_t fifo;
 } Arrival;
 
-/* A FIFO and the way into it, before they have their places. */
-typedef struct Added {
-  SambaFifo fifo;
-  SambaWay way;
-} Added;
-
 typedef struct Builder {
   SambaNetwork *network;
   SambaArena *arena;
   const SambaSection *section;
-  SAMBA_ARRAY(Added) fifos;        /* those of a stream together, later ones behind earlier ones */
+  SAMBA_ARRAY(SambaFifo) fifos;    /* those of a stream together, later ones behind earlier ones */
   SAMBA_ARRAY(LaneName) lanes;     /* of branches */
   SAMBA_ARRAY(LaneName) entrances; /* of streams */
   SAMBA_ARRAY(Arrival) arrivals;   /* of the stream at work */
+  SAMBA_ARRAY(SambaWay) ways;      /* into the FIFOs */
   uint64_t private_lanes;
 } Builder;
 
@@ -60,9 +55,10 @@ static bool sameName(const LaneName *a, const LaneName *b) {
 }
 
 static uint32_t addFifo(Builder *builder, uint64_t depth, uint32_t from) {
-  Added added = {.fifo = {.depth = (uint32_t)depth, .taker = SAMBA_NO_INDEX},
-                 .way = {.from = from, .lane = SAMBA_NO_INDEX}};
-  sambaArrayAppend(&builder->fifos, added);
+  SambaFifo fifo = {.depth = (uint16_t)depth, .taker = SAMBA_NO_INDEX, .from = from};
+  SambaWay way = {.vector_at = UINT32_MAX, .crossing = SAMBA_NO_INDEX};
+  sambaArrayAppend(&builder->fifos, fifo);
+  sambaArrayAppend(&builder->ways, way);
   return (uint32_t)builder->fifos.size - 1;
 }
 
@@ -71,7 +67,8 @@ static uint32_t addBranch(Builder *builder, uint32_t from, uint64_t cycles, Lane
   uint32_t to = addFifo(builder, (uint64_t)builder->network->machine->fifo_depth, from);
   lane.user = to;
   sambaArrayAppend(&builder->lanes, lane);
-  builder->fifos.data[to].way.cycles = (uint16_t)cycles;
+  builder->fifos.data[to].cycles = (uint16_t)cycles;
+  builder->fifos.data[to].is_link = true;
   return to;
 }
 
@@ -81,10 +78,15 @@ static uint32_t addPrivateBranch(Builder *builder, uint32_t from) {
   return addBranch(builder, from, (uint64_t)builder->network->machine->hop_cycles, lane);
 }
 
+static bool isMemory(const Builder *builder, uint32_t unit) {
+  return sambaUnitIsAddressGenerator(&builder->section->units[unit]);
+}
+
 /* A FIFO that the stream's source fills. */
 static uint32_t addRoot(Builder *builder, const SambaStream *stream, uint64_t depth) {
   uint32_t fifo = addFifo(builder, depth, stream->source.unit);
-  builder->fifos.data[fifo].way.fed_by_unit = true;
+  builder->fifos.data[fifo].fed_by_unit = true;
+  builder->fifos.data[fifo].from_memory = isMemory(builder, stream->source.unit);
   return fifo;
 }
 
@@ -136,6 +138,12 @@ static bool endsAt(const SambaHop *hop, const SambaUnit *unit) {
          hop->x == unit->x && hop->y == unit->y;
 }
 
+/* A unit takes from the FIFO. */
+static void endAt(Builder *builder, uint32_t fifo, uint32_t unit) {
+  builder->fifos.data[fifo].taker = unit;
+  builder->fifos.data[fifo].to_memory = isMemory(builder, unit);
+}
+
 /* Gives every destination the FIFO before it: of several at one unit the i-th gets the i-th hop
  * that ends there. */
 static void joinDestinations(Builder *builder, const SambaStream *stream, uint32_t root,
@@ -149,17 +157,21 @@ static void joinDestinations(Builder *builder, const SambaStream *stream, uint32
     out_ends[d] = h < stream->hop_count ? hop_ends[h] : addPrivateBranch(builder, root);
     if (h < stream->hop_count)
       hop_ends[h] = SAMBA_NO_INDEX;
-    builder->fifos.data[out_ends[d]].fifo.taker = stream->destinations[d].unit;
+    endAt(builder, out_ends[d], stream->destinations[d].unit);
   }
 }
 
 /* Cycles from a stream's source to a FIFO when nothing holds up anything on the way. */
 static uint64_t latencyTo(const Builder *builder, uint32_t fifo) {
   uint64_t cycles = 0;
-  for (const SambaWay *way = &builder->fifos.data[fifo].way; !way->fed_by_unit;
-       way = &builder->fifos.data[way->from].way)
+  for (const SambaFifo *way = &builder->fifos.data[fifo]; !way->fed_by_unit;
+       way = &builder->fifos.data[way->from])
     cycles += way->cycles;
   return cycles;
+}
+
+static SambaStreamRoot *rootOf(SambaStreamRoots *roots, uint32_t n) {
+  return n ? &roots->others[n - 1] : &roots->first;
 }
 
 /* Control tokens go straight to counters at their destinations, which take the place of the FIFOs
@@ -169,19 +181,18 @@ static void makeControl(Builder *builder, const SambaStream *stream, SambaStream
   const SambaUnit *source = &builder->section->units[stream->source.unit];
   uint64_t tokens = sambaPortTokens(source, true, stream->source.port);
   uint64_t depth = tokens < mostControlTokens ? tokens : mostControlTokens;
-  roots->roots = SAMBA_ARENA_ARRAY(builder->arena, SambaStreamRoot, stream->destination_count);
+  roots->others = SAMBA_ARENA_ARRAY(builder->arena, SambaStreamRoot, stream->destination_count);
   roots->count = stream->destination_count;
 
   for (uint32_t d = 0; d < stream->destination_count; ++d)
-    roots->roots[d].cycles = latencyTo(builder, roots->ends[d]);
-  builder->fifos.size = first;
+    rootOf(roots, d)->cycles = latencyTo(builder, roots->ends[d]);
+  builder->fifos.size = builder->ways.size = first;
   builder->lanes.size = first_lane;
   for (uint32_t d = 0; d < stream->destination_count; ++d) {
     uint32_t fifo = addRoot(builder, stream, sambaLater(1, depth));
-    SambaFifo *counter = &builder->fifos.data[fifo].fifo;
-    counter->is_control = true;
-    counter->taker = stream->destinations[d].unit;
-    roots->roots[d].fifo = roots->ends[d] = fifo;
+    builder->fifos.data[fifo].is_control = true;
+    endAt(builder, fifo, stream->destinations[d].unit);
+    rootOf(roots, d)->fifo = roots->ends[d] = fifo;
   }
 }
 
@@ -192,6 +203,7 @@ static void buildStream(Builder *builder, uint32_t index) {
   uint32_t *hop_ends = sambaAllocate(sambaArraySize(stream->hop_count, sizeof *hop_ends));
   uint32_t root = addHops(builder, stream, hop_ends);
 
+  roots->index = index;
   roots->entrance = SAMBA_NO_INDEX;
   roots->ends = SAMBA_ARENA_ARRAY(builder->arena, uint32_t, stream->destination_count);
   joinDestinations(builder, stream, root, hop_ends, roots->ends);
@@ -202,8 +214,7 @@ static void buildStream(Builder *builder, uint32_t index) {
   }
 
   roots->count = 1;
-  roots->roots = SAMBA_ARENA_NEW(builder->arena, SambaStreamRoot);
-  roots->roots[0].fifo = root;
+  roots->first.fifo = root;
   for (uint32_t h = 0; h < stream->hop_count; ++h) {
     const SambaHop *hop = &stream->hops[h];
     if (hop->in.port >= SAMBA_SWITCH_UNIT)
@@ -219,37 +230,51 @@ static size_t sameNames(const LaneName *names, size_t first, size_t count) {
   return end - first;
 }
 
-/* Lanes for what several ways share; the others are links. */
-static void arrangeLanes(Builder *builder) {
+/* Adds the lanes that `size` ways share. */
+static void addLanes(Builder *builder, size_t size) {
   SambaNetwork *network = builder->network;
   const LaneName *names = builder->lanes.data;
   size_t count = builder->lanes.size, same;
-  size_t fewest = network->steps_links ? 1 : 2;
+  for (size_t i = 0; i < count; i += same) {
+    same = sameNames(names, i, count);
+    if (same != size)
+      continue;
+    if (network->crossing_count % 64 + same > 64)
+      network->crossing_count = (network->crossing_count + 63) / 64 * 64;
+    SambaLane *lane = &network->lanes[network->lane_count];
+    *lane = (SambaLane){
+        .first = network->crossing_count, .count = (uint32_t)same, .behind = UINT64_MAX};
+    if (same <= 64)
+      lane->members = UINT64_MAX >> (64 - same) << network->crossing_count % 64;
+    for (size_t n = i; n < i + same; ++n) {
+      builder->fifos.data[names[n].user].is_link = false;
+      builder->ways.data[names[n].user].crossing = network->crossing_count;
+      network->crossings[network->crossing_count++] =
+          (SambaCrossing){names[n].user, network->lane_count, 0};
+    }
+    ++network->lane_count;
+  }
+}
+
+/* Lanes for what several ways share; the others are links. Lanes with as many ways stand together:
+ * the host then guesses right when a loop over them ends. */
+static void arrangeLanes(Builder *builder) {
+  SambaNetwork *network = builder->network;
+  const LaneName *names = builder->lanes.data;
+  size_t count = builder->lanes.size, most = 0, lanes = 0, same;
   if (count)
     qsort(builder->lanes.data, count, sizeof *names, compareNames);
-  for (size_t i = 0; i < count; i += same) {
+  for (size_t i = 0; i < count; i += same, ++lanes) {
     same = sameNames(names, i, count);
-    network->lane_count += same >= fewest;
+    most = same > most ? same : most;
   }
 
-  network->lanes = SAMBA_ARENA_ARRAY(builder->arena, SambaLane, network->lane_count);
-  uint32_t *ways = SAMBA_ARENA_ARRAY(builder->arena, uint32_t, count);
-  SambaLane *lane = network->lanes;
-  for (size_t i = 0; i < count; i += same) {
-    same = sameNames(names, i, count);
-    if (same < fewest)
-      continue;
-    *lane = (SambaLane){.way_count = (uint32_t)same, .ways = &ways[i], .pending = &lane->word};
-    if (same > 64)
-      lane->pending = SAMBA_ARENA_ARRAY(builder->arena, uint64_t, same / 64 + 1);
-    for (uint32_t w = 0; w < same; ++w) {
-      lane->ways[w] = names[i + w].user;
-      SambaWay *way = &builder->fifos.data[lane->ways[w]].way;
-      way->lane = (uint32_t)(lane - network->lanes);
-      way->place = (uint16_t)w;
-    }
-    ++lane;
-  }
+  network->lanes = SAMBA_ARENA_ARRAY(builder->arena, SambaLane, lanes);
+  /* Those of a lane leave less room unused before them than they take. */
+  network->crossings = SAMBA_ARENA_ARRAY(builder->arena, SambaCrossing, 2 * count);
+  for (size_t size = network->steps_links ? 1 : 2; size <= most; ++size)
+    addLanes(builder, size);
+  network->passages = SAMBA_ARENA_ARRAY(builder->arena, uint32_t, network->lane_count);
 }
 
 /* Can a FIFO be a part of a chain (fifo.h)? */
@@ -263,61 +288,67 @@ static void joinChains(Builder *builder, uint32_t *into) {
   const SambaNetwork *network = builder->network;
   uint32_t count = (uint32_t)builder->fifos.size;
   for (uint32_t f = 0; f < count; ++f) {
-    const SambaWay *way = &builder->fifos.data[f].way;
+    const SambaFifo *fifo = &builder->fifos.data[f];
     into[f] = f;
-    if (!way->fed_by_unit)
-      ++builder->fifos.data[way->from].fifo.branch_count;
+    if (!fifo->fed_by_unit)
+      ++builder->fifos.data[fifo->from].branch_count;
   }
 
   for (uint32_t f = 0; f < count && !network->steps_links; ++f) {
-    const Added *last = &builder->fifos.data[f];
-    if (last->way.fed_by_unit || last->way.lane != SAMBA_NO_INDEX)
+    const SambaFifo *last = &builder->fifos.data[f];
+    if (!last->is_link)
       continue;
-    const Added *before = &builder->fifos.data[last->way.from];
-    Added *first = &builder->fifos.data[into[last->way.from]];
-    bool chain = first->fifo.is_chain;
-    if (before->fifo.branch_count != 1 || !fitsChain(network, last->way.cycles) ||
-        !(chain || fitsChain(network, first->way.cycles)))
+    const SambaFifo *before = &builder->fifos.data[last->from];
+    SambaFifo *first = &builder->fifos.data[into[last->from]];
+    bool chain = first->is_chain;
+    if (before->branch_count != 1 || first->depth > UINT16_MAX - last->depth ||
+        !fitsChain(network, last->cycles) || !(chain || fitsChain(network, first->cycles)))
       continue;
 
     if (!chain) {
-      first->fifo.is_chain = true;
-      first->fifo.chain.fifos = 1;
-      first->fifo.chain.end_depth = (uint16_t)first->fifo.depth;
+      first->is_chain = true;
+      first->chain.fifos = 1;
+      first->chain.end_depth = first->depth;
     }
-    ++first->fifo.chain.fifos;
-    first->fifo.chain.last_cycles = last->way.cycles;
-    first->fifo.depth += last->fifo.depth;
-    first->fifo.taker = last->fifo.taker;
-    first->way.cycles += last->way.cycles;
-    into[f] = into[last->way.from];
+    ++first->chain.fifos;
+    first->chain.last_cycles = last->cycles;
+    first->depth = (uint16_t)(first->depth + last->depth);
+    first->taker = last->taker;
+    first->to_memory = last->to_memory;
+    first->cycles = (uint16_t)(first->cycles + last->cycles);
+    into[f] = into[last->from];
   }
 }
 
 /* Gives every FIFO its place: the branches of one stand together, and what vectors pass one after
- * the other lies close together. *order: the FIFOs by place; returns how many. */
+ * the other lies close together. A line stands before several branches. *order: the FIFOs by place,
+ * SAMBA_NO_INDEX for such a line; returns how many. */
 static uint32_t orderFifos(const Builder *builder, const uint32_t *into, uint32_t *order) {
   uint32_t count = (uint32_t)builder->fifos.size, ordered = 0;
-  const Added *fifos = builder->fifos.data;
+  const SambaFifo *fifos = builder->fifos.data;
   uint32_t *next = sambaAllocate(sambaArraySize(count, sizeof *next)); /* of the same FIFO */
   uint32_t *branch = sambaAllocate(sambaArraySize(count, sizeof *branch));
   for (uint32_t f = 0; f < count; ++f)
     branch[f] = SAMBA_NO_INDEX;
   for (uint32_t f = count; f-- > 0;)
-    if (!fifos[f].way.fed_by_unit && into[f] == f) {
-      uint32_t from = into[fifos[f].way.from];
+    if (!fifos[f].fed_by_unit && into[f] == f) {
+      uint32_t from = into[fifos[f].from];
       next[f] = branch[from];
       branch[from] = f;
     }
 
   for (uint32_t f = 0; f < count; ++f) {
-    if (!fifos[f].way.fed_by_unit)
+    if (!fifos[f].fed_by_unit)
       continue;
     uint32_t done = ordered;
     order[ordered++] = f;
-    for (; done < ordered; ++done)
-      for (uint32_t b = branch[order[done]]; b != SAMBA_NO_INDEX; b = next[b])
+    for (; done < ordered; ++done) {
+      uint32_t first = order[done] == SAMBA_NO_INDEX ? SAMBA_NO_INDEX : branch[order[done]];
+      if (first != SAMBA_NO_INDEX && next[first] != SAMBA_NO_INDEX)
+        order[ordered++] = SAMBA_NO_INDEX;
+      for (uint32_t b = first; b != SAMBA_NO_INDEX; b = next[b])
         order[ordered++] = b;
+    }
   }
   free(next);
   free(branch);
@@ -326,64 +357,89 @@ static uint32_t orderFifos(const Builder *builder, const uint32_t *into, uint32_
 
 /* Where a FIFO keeps the cycles of its slots. */
 static void giveSlots(SambaFifo *fifo, SambaArena *arena) {
-  fifo->when = fifo->near;
-  size_t count = (size_t)fifo->depth * (fifo->branch_count > 1 ? 2 : 1);
-  if (fifo->is_chain || count > SAMBA_FIFO_NEAR)
-    fifo->when = SAMBA_ARENA_ARRAY(arena, uint16_t, count);
+  fifo->is_near = !fifo->is_chain && fifo->depth <= SAMBA_FIFO_NEAR;
+  if (fifo->is_near)
+    return;
+  fifo->far = SAMBA_ARENA_ARRAY(arena, uint16_t, fifo->depth);
+  if (fifo->branch_count > 1)
+    fifo->far_passed = SAMBA_ARENA_ARRAY(arena, uint32_t, fifo->depth);
 }
 
 _Static_assert(sizeof(SambaFifo) == 64, "a line of the host's cache");
+_Static_assert(SAMBA_FIFO_NEAR * sizeof(uint32_t) == 64, "the line before several branches");
 
 /* Puts the FIFOs in their places; *place: where each that was added went. */
 static void placeFifos(Builder *builder, const uint32_t *order, uint32_t count,
                        const uint32_t *place) {
   SambaNetwork *network = builder->network;
-  size_t size = sambaArraySize(count, sizeof(SambaFifo));
-  uintptr_t memory = (uintptr_t)sambaArenaAllocate(builder->arena, size + sizeof(SambaFifo));
-  network->fifos = (SambaFifo *)((memory + sizeof(SambaFifo) - 1) / 64 * 64);
-  network->ways = SAMBA_ARENA_ARRAY(builder->arena, SambaWay, count);
+  network->fifos = SAMBA_ARENA_LINES(builder->arena, SambaFifo, count);
+  network->ways = SAMBA_ARENA_LINES(builder->arena, SambaWay, count);
   network->listed = SAMBA_ARENA_ARRAY(builder->arena, uint32_t, count);
   network->fifo_count = count;
 
   for (uint32_t f = 0; f < count; ++f) {
-    SambaWay *way = &network->ways[f];
-    network->fifos[f] = builder->fifos.data[order[f]].fifo;
-    network->fifos[f].branch_count = 0;
-    *way = builder->fifos.data[order[f]].way;
-    if (way->fed_by_unit)
+    SambaFifo *fifo = &network->fifos[f];
+    if (order[f] == SAMBA_NO_INDEX)
       continue;
-    way->from = place[way->from];
-    SambaFifo *from = &network->fifos[way->from];
+    *fifo = builder->fifos.data[order[f]];
+    fifo->branch_count = 0;
+    network->ways[f] = builder->ways.data[order[f]];
+    if (fifo->fed_by_unit)
+      continue;
+    fifo->from = place[fifo->from];
+    SambaFifo *from = &network->fifos[fifo->from];
     if (!from->branch_count)
       from->first_branch = f;
     from->branches_left = ++from->branch_count;
   }
   for (uint32_t f = 0; f < count; ++f)
-    giveSlots(&network->fifos[f], builder->arena);
+    if (order[f] != SAMBA_NO_INDEX)
+      giveSlots(&network->fifos[f], builder->arena);
+}
+
+static uint32_t sortOf(const SambaNetwork *network, const SambaFifo *to) {
+  const SambaFifo *from = &network->fifos[to->from];
+  uint32_t branches = to->branch_count < 2 ? to->branch_count : 2;
+  return branches << 3 | (uint32_t)(from->branch_count > 1) << 2 | (uint32_t)from->is_chain << 1 |
+         (uint32_t)to->is_chain;
+}
+
+static void placeCrossings(Builder *builder, const uint32_t *place) {
+  SambaNetwork *network = builder->network;
+  size_t counts[SAMBA_WAY_SORTS] = {0};
+  for (uint32_t l = 0; l < network->lane_count; ++l)
+    for (uint32_t c = 0; c < network->lanes[l].count; ++c) {
+      SambaCrossing *crossing = &network->crossings[network->lanes[l].first + c];
+      crossing->way = place[crossing->way];
+      crossing->sort = sortOf(network, &network->fifos[crossing->way]) % SAMBA_WAY_SORTS;
+      ++counts[crossing->sort];
+    }
+  for (int sort = 0; sort < SAMBA_WAY_SORTS; ++sort)
+    network->chosen[sort] = SAMBA_ARENA_ARRAY(builder->arena, uint32_t, counts[sort]);
 }
 
 static void arrangeFifos(Builder *builder) {
   SambaNetwork *network = builder->network;
   uint32_t added = (uint32_t)builder->fifos.size;
-  uint32_t *order = sambaAllocate(sambaArraySize(added, sizeof *order));
+  uint32_t *order = sambaAllocate(sambaArraySize(added, 2 * sizeof *order));
   uint32_t *place = sambaAllocate(sambaArraySize(added, sizeof *place));
   uint32_t *into = sambaAllocate(sambaArraySize(added, sizeof *into));
   joinChains(builder, into);
   uint32_t count = orderFifos(builder, into, order);
   for (uint32_t f = 0; f < count; ++f)
-    place[order[f]] = f;
+    if (order[f] != SAMBA_NO_INDEX)
+      place[order[f]] = f;
   for (uint32_t f = 0; f < added; ++f)
     place[f] = place[into[f]];
   placeFifos(builder, order, count, place);
 
-  for (uint32_t l = 0; l < network->lane_count; ++l)
-    for (uint32_t w = 0; w < network->lanes[l].way_count; ++w)
-      network->lanes[l].ways[w] = place[network->lanes[l].ways[w]];
+  placeCrossings(builder, place);
   for (uint32_t s = 0; s < builder->section->stream_count; ++s) {
     SambaStreamRoots *roots = &network->streams[s];
     for (uint32_t r = 0; r < roots->count; ++r) {
-      roots->roots[r].fifo = place[roots->roots[r].fifo];
-      roots->roots[r].cycles += network->ways[roots->roots[r].fifo].cycles;
+      SambaStreamRoot *root = rootOf(roots, r);
+      root->fifo = place[root->fifo];
+      root->cycles += network->fifos[root->fifo].cycles;
     }
     for (uint32_t d = 0; d < builder->section->streams[s].destination_count; ++d)
       roots->ends[d] = place[roots->ends[d]];
@@ -442,6 +498,7 @@ void sambaNetworkBuild(SambaNetwork *network, SambaArena *arena, const SambaMach
   arrangeFifos(&builder);
   arrangeEntrances(&builder);
   sambaArrayFree(&builder.fifos);
+  sambaArrayFree(&builder.ways);
   sambaArrayFree(&builder.lanes);
   sambaArrayFree(&builder.entrances);
   sambaArrayFree(&builder.arrivals);

@@ -37,7 +37,7 @@ void sambaMemoryUnitBuild(SambaMemoryUnit *unit, SambaArena *arena, const SambaN
   for (uint32_t p = 0; p < record->input_count; ++p)
     sambaInputPortBuild(&unit->inputs[p], arena, network, section, index, p);
   for (uint32_t p = 0; p < record->output_count; ++p)
-    sambaOutputPortBuild(&unit->outputs[p], arena, machine, section, index, p, 1);
+    sambaOutputPortBuild(&unit->outputs[p], arena, network, section, index, p, 1);
 }
 
 static uint32_t placeOf(const SambaMemoryUnit *unit, uint32_t n) {
@@ -60,7 +60,7 @@ static void freePlace(SambaMemoryUnit *unit, SambaMemorySide *side, SambaClock *
   --generator->under_way;
   for (uint32_t i = 0; generator->unit_count > 1 && i < generator->unit_count; ++i)
     if (generator->units[i] != unit->index)
-      sambaClockWake(clock, SAMBA_PART_UNIT, generator->units[i], clock->now + 1);
+      sambaClockWake(clock, SAMBA_PART_MEMORY, generator->units[i], clock->now + 1);
 }
 
 /* Bursts whose data are there, or whose writes are acknowledged, give their places back. */

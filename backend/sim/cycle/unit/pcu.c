@@ -27,18 +27,35 @@ static bool followsReduction(const SambaPcu *pcu, uint32_t input) {
   return used;
 }
 
+static void addCounters(SambaPcu *pcu, SambaArena *arena) {
+  const SambaUnit *unit = pcu->unit;
+  uint32_t first = unit->compute.token_level;
+  pcu->counter_count = unit->compute.counter_count - first;
+  pcu->counters = SAMBA_ARENA_ARRAY(arena, SambaPcuCounter, pcu->counter_count);
+  for (uint32_t c = 0; c < pcu->counter_count; ++c)
+    pcu->counters[c] = (SambaPcuCounter){.trips = unit->compute.trips[first + c],
+                                         .is_reduced = sambaPcuCounterIsReduced(unit, first + c)};
+}
+
 void sambaPcuBuild(SambaPcu *pcu, SambaArena *arena, const SambaNetwork *network,
                    const SambaSection *section, uint32_t index) {
   const SambaMachine *machine = network->machine;
   const SambaUnit *unit = &section->units[index];
-  *pcu = (SambaPcu){.unit = unit, .index = index, .firings = tripsOf(unit, 0)};
+  *pcu = (SambaPcu){.unit = unit,
+                    .index = index,
+                    .input_count = unit->input_count,
+                    .output_count = unit->output_count,
+                    .firings = tripsOf(unit, 0)};
   sambaPcuProgramBuild(&pcu->program, arena, machine, unit);
+  addCounters(pcu, arena);
 
-  pcu->inputs = SAMBA_ARENA_ARRAY(arena, SambaPcuInput, unit->input_count);
+  pcu->inputs = SAMBA_ARENA_LINES(arena, SambaPcuInput, unit->input_count);
   for (uint32_t p = 0; p < unit->input_count; ++p) {
     SambaPcuInput *input = &pcu->inputs[p];
     input->port = &unit->inputs[p];
-    input->index = 0;
+    input->strides = SAMBA_ARENA_ARRAY(arena, int64_t, pcu->counter_count);
+    for (uint32_t c = 0; c < pcu->counter_count; ++c)
+      input->strides[c] = input->port->compute.strides[unit->compute.token_level + c];
     input->period = tripsOf(unit, input->port->compute.level);
     input->follows = followsReduction(pcu, p);
     sambaInputPortBuild(&input->vectors, arena, network, section, index, p);
@@ -46,7 +63,7 @@ void sambaPcuBuild(SambaPcu *pcu, SambaArena *arena, const SambaNetwork *network
 
   uint64_t step_bytes = pcu->program.lanes * 8;
   uint64_t least = step_bytes / (uint64_t)machine->vector_bytes + 1;
-  pcu->outputs = SAMBA_ARENA_ARRAY(arena, SambaPcuOutput, unit->output_count);
+  pcu->outputs = SAMBA_ARENA_LINES(arena, SambaPcuOutput, unit->output_count);
   for (uint32_t p = 0; p < unit->output_count; ++p) {
     SambaPcuOutput *output = &pcu->outputs[p];
     output->port = &unit->outputs[p];
@@ -58,13 +75,20 @@ void sambaPcuBuild(SambaPcu *pcu, SambaArena *arena, const SambaNetwork *network
     uint64_t width = sambaPortVectorBytes(section, unit, output->port, machine);
     uint64_t more = bytes > width ? (bytes - 1) / width : 0;
     uint64_t places = sambaLater(pcu->program.latency + 2 * more, least);
-    sambaOutputPortBuild(&output->vectors, arena, machine, section, index, p, places);
+    sambaOutputPortBuild(&output->vectors, arena, network, section, index, p, places);
   }
+}
+
+void sambaPcuFetch(const SambaPcu *pcu, const SambaNetwork *network) {
+  for (uint32_t p = 0; p < pcu->input_count; ++p)
+    sambaInputPortFetch(&pcu->inputs[p].vectors, network);
+  for (uint32_t p = 0; p < pcu->output_count; ++p)
+    sambaOutputPortFetch(&pcu->outputs[p].vectors, network);
 }
 
 uint64_t sambaPcuStep(SambaPcu *pcu, SambaNetwork *network) {
   uint64_t wake = SAMBA_NEVER;
-  for (uint32_t p = 0; p < pcu->unit->output_count; ++p)
+  for (uint32_t p = 0; p < pcu->output_count; ++p)
     sambaOutputPortStep(&pcu->outputs[p].vectors, network, &wake);
   SambaDoes does = pcu->program.systolic ? sambaPcuStepArray(pcu, network, &wake)
                                          : sambaPcuStepLanes(pcu, network, &wake);

@@ -6,6 +6,10 @@
 #include "backend/section/section.h"
 
 typedef struct SambaPcuProgram {
+  /* Systolic programs: one firing is a pass of `depth` k steps, and lasts `pass_steps`. */
+  bool systolic;
+  uint32_t operands[2], start; /* inputs; start: of mac_on, else SAMBA_NO_INDEX */
+  uint64_t depth, pass_steps, step_cycles, rows, columns;
   uint64_t lanes;
   /* Cycles of one step of the body, and of what follows the reduction for one step's worth of
    * results: passes through the stages, transcendental operations of the tail. */
@@ -16,10 +20,6 @@ typedef struct SambaPcuProgram {
   bool reduces;
   uint64_t *after;        /* bit set of program values that follow a reduction, or are one */
   uint64_t outer_reduced; /* firings that go on with the same sums */
-  /* Systolic programs: one firing is a pass of `depth` k steps, and lasts `pass_steps`. */
-  bool systolic;
-  uint64_t rows, columns, depth, pass_steps, step_cycles;
-  uint32_t operands[2], start; /* inputs; start: of mac_on, else SAMBA_NO_INDEX */
 } SambaPcuProgram;
 
 void sambaPcuProgramBuild(SambaPcuProgram *program, SambaArena *arena, const SambaMachine *machine,

@@ -1,48 +1,36 @@
 /* SIMD bodies; see pcu_simd.h. A step covers up to `lanes` points along the innermost counter. */
 #include "backend/sim/cycle/unit/pcu_simd.h"
 
-/* One step: its points, and what it ends. */
-typedef struct Step {
-  uint64_t points;
-  bool ends_sums;   /* every reduced counter is at its last value */
-  bool ends_firing; /* every inner counter is */
-} Step;
+static bool hasInner(const SambaPcu *pcu) { return pcu->counter_count > 0; }
+static uint32_t innermostOf(const SambaPcu *pcu) { return pcu->counter_count - 1; }
 
-static uint32_t innermostOf(const SambaUnit *unit) { return unit->compute.counter_count - 1; }
-static bool hasInner(const SambaUnit *unit) {
-  return unit->compute.counter_count > unit->compute.token_level;
-}
-
-static Step nextStep(const SambaPcu *pcu) {
-  const SambaUnit *unit = pcu->unit;
-  bool sums_end = (pcu->firing + 1) % pcu->program.outer_reduced == 0;
-  Step step = {1, sums_end, true};
-  if (!hasInner(unit))
+static SambaPcuStep nextStep(const SambaPcu *pcu) {
+  bool sums_end =
+      pcu->program.outer_reduced == 1 || (pcu->firing + 1) % pcu->program.outer_reduced == 0;
+  SambaPcuStep step = {1, sums_end, true};
+  if (!hasInner(pcu))
     return step;
 
-  uint32_t innermost = innermostOf(unit);
-  uint64_t left = unit->compute.trips[innermost] - pcu->counters[innermost];
-  step.points = sambaEarlier(pcu->program.lanes, left);
-  for (uint32_t c = unit->compute.token_level; c <= innermost; ++c) {
-    uint64_t after = pcu->counters[c] + (c == innermost ? step.points : 1);
-    bool last = after == unit->compute.trips[c];
+  const SambaPcuCounter *innermost = &pcu->counters[innermostOf(pcu)];
+  step.points = sambaEarlier(pcu->program.lanes, innermost->trips - innermost->at);
+  for (const SambaPcuCounter *counter = pcu->counters; counter <= innermost; ++counter) {
+    uint64_t after = counter->at + (counter == innermost ? step.points : 1);
+    bool last = after == counter->trips;
     step.ends_firing &= last;
-    step.ends_sums &= last || !sambaPcuCounterIsReduced(unit, c);
+    step.ends_sums &= last || !counter->is_reduced;
   }
   return step;
 }
 
 /* Elements of an input's token that have been used after the step. */
-static uint64_t elementsUsed(const SambaPcu *pcu, SambaPcuInput *input, const Step *step) {
+static uint64_t elementsUsed(const SambaPcu *pcu, SambaPcuInput *input, const SambaPcuStep *step) {
   bool last_use = !input->follows || (pcu->firing + 1) % input->period == 0;
   if (step->ends_firing && last_use)
     return input->vectors.token_elements;
   if (input->follows && !step->ends_sums)
     return input->needed;
 
-  int64_t stride = 0;
-  if (hasInner(pcu->unit))
-    stride = input->port->compute.strides[innermostOf(pcu->unit)];
+  int64_t stride = hasInner(pcu) ? input->strides[innermostOf(pcu)] : 0;
   int64_t last = input->index;
   if (stride > 0)
     last += stride * (int64_t)(step->points - 1);
@@ -52,16 +40,18 @@ static uint64_t elementsUsed(const SambaPcu *pcu, SambaPcuInput *input, const St
 }
 
 /* Elements and vectors of an output that a step makes. */
-static uint64_t elementsMade(const SambaPcu *pcu, const SambaPcuOutput *output, const Step *step) {
+static uint64_t elementsMade(const SambaPcu *pcu, const SambaPcuOutput *output,
+                             const SambaPcuStep *step) {
   if (!output->follows)
     return step->points;
   if (!step->ends_sums)
     return 0;
-  bool folds = hasInner(pcu->unit) && sambaPcuCounterIsReduced(pcu->unit, innermostOf(pcu->unit));
+  bool folds = hasInner(pcu) && pcu->counters[innermostOf(pcu)].is_reduced;
   return folds ? 1 : step->points;
 }
 
-static uint64_t vectorsMade(const SambaPcu *pcu, const SambaPcuOutput *output, const Step *step) {
+static uint64_t vectorsMade(const SambaPcu *pcu, const SambaPcuOutput *output,
+                            const SambaPcuStep *step) {
   uint64_t size = output->vectors.vector_elements;
   uint64_t before = output->elements / size;
   uint64_t after = output->elements + elementsMade(pcu, output, step);
@@ -82,11 +72,11 @@ static uint64_t resultsReady(SambaPcu *pcu, uint64_t now, uint64_t elements) {
   return begin + (groups - 1) * interval + program->latency;
 }
 
-static void makeOutputs(SambaPcu *pcu, uint64_t now, const Step *step) {
+static void makeOutputs(SambaPcu *pcu, uint64_t now, const SambaPcuStep *step) {
   uint64_t results = 0;
-  for (uint32_t p = 0; p < pcu->unit->output_count; ++p) {
+  for (uint32_t p = 0; p < pcu->output_count; ++p) {
     SambaPcuOutput *output = &pcu->outputs[p];
-    uint64_t vectors = vectorsMade(pcu, output, step);
+    uint64_t vectors = output->makes;
     if (output->follows && vectors && !results)
       results = resultsReady(
           pcu, now, sambaEarlier(output->vectors.vector_elements, output->vectors.token_elements));
@@ -100,28 +90,25 @@ static void makeOutputs(SambaPcu *pcu, uint64_t now, const Step *step) {
 }
 
 static void moveInputs(SambaPcu *pcu, uint32_t counter, int64_t steps) {
-  for (uint32_t p = 0; p < pcu->unit->input_count; ++p)
-    pcu->inputs[p].index += steps * pcu->inputs[p].port->compute.strides[counter];
+  for (uint32_t p = 0; p < pcu->input_count; ++p)
+    pcu->inputs[p].index += steps * pcu->inputs[p].strides[counter];
 }
 
 static void endFiring(SambaPcu *pcu) {
   ++pcu->firing;
-  for (uint32_t p = 0; p < pcu->unit->input_count; ++p)
-    if (pcu->firing % pcu->inputs[p].period == 0)
-      pcu->inputs[p].needed = 0;
+  sambaPcuNextTokens(pcu);
 }
 
-static void advance(SambaPcu *pcu, const Step *step) {
-  const SambaUnit *unit = pcu->unit;
+static void advance(SambaPcu *pcu, const SambaPcuStep *step) {
   uint64_t by = step->points;
-  for (uint32_t c = unit->compute.counter_count; c-- > unit->compute.token_level; by = 1) {
-    uint64_t trips = unit->compute.trips[c];
-    pcu->counters[c] += by;
+  for (uint32_t c = pcu->counter_count; c-- > 0; by = 1) {
+    SambaPcuCounter *counter = &pcu->counters[c];
+    counter->at += (uint32_t)by;
     moveInputs(pcu, c, (int64_t)by);
-    if (pcu->counters[c] < trips)
+    if (counter->at < counter->trips)
       return;
-    pcu->counters[c] = 0;
-    moveInputs(pcu, c, -(int64_t)trips);
+    counter->at = 0;
+    moveInputs(pcu, c, -(int64_t)counter->trips);
   }
   endFiring(pcu);
 }
@@ -129,10 +116,24 @@ static void advance(SambaPcu *pcu, const Step *step) {
 /* Cycles until the body can take the next step: passes through the stages, or the tail. */
 static uint64_t stepCycles(SambaPcu *pcu) {
   const SambaPcuProgram *program = &pcu->program;
+  if (!program->body_tail)
+    return program->body_passes;
   uint64_t before = (pcu->tail_work + program->tail_rate - 1) / program->tail_rate;
   pcu->tail_work += program->body_tail;
   uint64_t after = (pcu->tail_work + program->tail_rate - 1) / program->tail_rate;
   return sambaLater(program->body_passes, after - before);
+}
+
+/* The next step, what it needs and what it makes. */
+static void prepare(SambaPcu *pcu) {
+  pcu->step = nextStep(pcu);
+  for (uint32_t p = 0; p < pcu->input_count; ++p) {
+    SambaPcuInput *input = &pcu->inputs[p];
+    input->need = sambaPcuNeed(input, input->token, elementsUsed(pcu, input, &pcu->step));
+  }
+  for (uint32_t p = 0; p < pcu->output_count; ++p)
+    pcu->outputs[p].makes = vectorsMade(pcu, &pcu->outputs[p], &pcu->step);
+  pcu->is_prepared = true;
 }
 
 SambaDoes sambaPcuStepLanes(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
@@ -144,37 +145,32 @@ SambaDoes sambaPcuStepLanes(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake
     return SAMBA_DOES_WORK;
   }
 
-  Step step = nextStep(pcu);
-  for (uint32_t p = 0; p < pcu->unit->output_count; ++p) {
-    const SambaOutputPort *port = &pcu->outputs[p].vectors;
-    if (vectorsMade(pcu, &pcu->outputs[p], &step) > port->stages - port->in_flight)
+  if (!pcu->is_prepared)
+    prepare(pcu);
+  SambaPcuStep step = pcu->step;
+  for (uint32_t p = 0; p < pcu->output_count; ++p) {
+    const SambaPcuOutput *output = &pcu->outputs[p];
+    if (output->makes > output->vectors.stages - output->vectors.in_flight)
       return SAMBA_AWAITS_OUTPUT;
   }
 
   bool complete = true;
-  for (uint32_t p = 0; p < pcu->unit->input_count; ++p) {
-    SambaPcuInput *input = &pcu->inputs[p];
-    uint64_t token = pcu->firing / input->period;
-    complete &= sambaPcuHas(input, network, token, elementsUsed(pcu, input, &step), wake);
-  }
-  for (uint32_t p = 0; p < pcu->unit->input_count && !complete; ++p) {
-    SambaPcuInput *input = &pcu->inputs[p];
-    sambaPcuTakeAhead(input, network, pcu->firing / input->period, elementsUsed(pcu, input, &step),
-                      wake);
-  }
+  for (uint32_t p = 0; p < pcu->input_count; ++p)
+    complete &= sambaPcuHas(&pcu->inputs[p], network, &pcu->inputs[p].need, wake);
+  for (uint32_t p = 0; p < pcu->input_count && !complete; ++p)
+    sambaPcuTakeAhead(&pcu->inputs[p], network, &pcu->inputs[p].need, wake);
   if (!complete)
     return SAMBA_AWAITS_INPUT;
 
-  for (uint32_t p = 0; p < pcu->unit->input_count; ++p) {
-    SambaPcuInput *input = &pcu->inputs[p];
-    sambaPcuUse(input, network, pcu->firing / input->period, elementsUsed(pcu, input, &step));
-  }
+  for (uint32_t p = 0; p < pcu->input_count; ++p)
+    sambaPcuUse(&pcu->inputs[p], network, &pcu->inputs[p].need);
   makeOutputs(pcu, now, &step);
   pcu->flops += step.points * pcu->program.flops_before;
   pcu->multiply_adds += step.points * pcu->program.multiply_adds;
   if (step.ends_sums)
     pcu->flops += pcu->program.flops_after;
   advance(pcu, &step);
+  pcu->is_prepared = false;
   pcu->step_free_at = now + stepCycles(pcu);
   sambaKeepEarlier(wake, pcu->step_free_at);
   return SAMBA_DOES_WORK;

@@ -6,11 +6,21 @@
 #include "backend/sim/cycle/unit/pcu_program.h"
 #include "backend/sim/cycle/unit/port.h"
 
+/* What a step needs of an input. */
+typedef struct SambaPcuNeed {
+  uint64_t token;   /* number of the token */
+  uint32_t touched; /* vectors of it that have an element of those that are needed, */
+  uint32_t used_up; /* and that have no other one */
+} SambaPcuNeed;
+
 typedef struct SambaPcuInput {
+  SambaPcuNeed need; /* of the next step (is_prepared) */
+  uint64_t token;    /* that the firing at work uses */
   SambaInputPort vectors;
-  uint64_t period; /* firings that use one token */
-  int64_t index;   /* SIMD: of the element that the next step uses first */
-  uint64_t needed; /* SIMD: elements of the current token that have been needed */
+  uint64_t period;  /* firings that use one token */
+  int64_t *strides; /* of the counters within a token */
+  int64_t index;    /* SIMD: of the element that the next step uses first */
+  uint64_t needed;  /* SIMD: elements of the current token that have been needed */
   const SambaPort *port;
   bool follows; /* only what follows the reduction uses it */
 } SambaPcuInput;
@@ -20,43 +30,64 @@ typedef struct SambaPcuOutput {
   SambaOutputPort vectors;
   bool follows;      /* it takes results of the reduction */
   uint64_t elements; /* of the current token that are made */
+  uint64_t makes;    /* SIMD: vectors that the next step makes (is_prepared) */
   /* Systolic: vectors that wait in the shadow accumulators, and how many have left in all. */
   uint64_t waiting, drained;
 } SambaPcuOutput;
 
+/* SIMD: one step, its points and what it ends. */
+typedef struct SambaPcuStep {
+  uint64_t points;
+  bool ends_sums;   /* every reduced counter is at its last value */
+  bool ends_firing; /* every inner counter is */
+} SambaPcuStep;
+
+/* SIMD: a counter within a token. */
+typedef struct SambaPcuCounter {
+  uint32_t at, trips;
+  bool is_reduced;
+} SambaPcuCounter;
+
+/* What every step of an array looks at comes first. */
 typedef struct SambaPcu {
-  const SambaUnit *unit;
-  uint32_t index;
-  SambaPcuProgram program;
   SambaPcuInput *inputs;
   SambaPcuOutput *outputs;
+  uint32_t input_count, output_count;
   uint64_t firings, firing;
-  uint64_t step_free_at;  /* cycle of the next step, no earlier */
+  uint64_t step_free_at; /* cycle of the next step, no earlier */
+  uint64_t pass_step;    /* systolic */
+  bool is_prepared;      /* what the next step needs of its inputs was worked out */
+  bool sums_wait;        /* systolic: an output has vectors in the shadow accumulators */
+  SambaTimeLine line;
+  uint64_t sums_from; /* systolic: the sums of the pass before are complete from this cycle on; 0:
+                         they left for the shadow accumulators */
+  SambaPcuProgram program;
   uint64_t tail_work;     /* transcendental operations done, for rates above one */
   uint64_t after_free_at; /* what follows the reduction can begin another vector */
   uint64_t flops, multiply_adds;
-  SambaTimeLine line;
-  /* Systolic. */
-  uint64_t pass_step;
-  uint64_t sums_from; /* the sums of the pass before are complete from this cycle on; 0: they left
-                         for the shadow accumulators */
-  /* SIMD: the counters within a token, outermost first. */
-  uint64_t counters[SAMBA_MAX_COUNTERS];
+  SambaPcuStep step;         /* SIMD: the next one (is_prepared) */
+  SambaPcuCounter *counters; /* SIMD: those within a token, outermost first */
+  uint32_t counter_count, index;
+  const SambaUnit *unit;
 } SambaPcu;
 
 bool sambaPcuIsDone(const SambaPcu *pcu);
 
+/* Another firing begins. */
+void sambaPcuNextTokens(SambaPcu *pcu);
 /* Vectors that are taken of token number `token` of an input. */
-uint64_t sambaPcuTaken(const SambaPcuInput *input, uint64_t token);
-/* Are the first `elements` elements of a token at hand: in the unit, or in the two vectors at the
- * head of the FIFO? Otherwise *wake says when to look again. */
-bool sambaPcuHas(const SambaPcuInput *input, const SambaNetwork *network, uint64_t token,
-                 uint64_t elements, uint64_t *wake);
+uint32_t sambaPcuTaken(const SambaPcuInput *input, uint64_t token);
+/* The first `elements` elements of a token. */
+SambaPcuNeed sambaPcuNeed(const SambaPcuInput *input, uint64_t token, uint64_t elements);
+/* Is that at hand: in the unit, or in the two vectors at the head of the FIFO? Otherwise *wake says
+ * when to look again. */
+bool sambaPcuHas(const SambaPcuInput *input, const SambaNetwork *network, const SambaPcuNeed *need,
+                 uint64_t *wake);
 /* A step that cannot happen yet takes a vector that is there, unless it is the last that the step
  * needs. */
-void sambaPcuTakeAhead(SambaPcuInput *input, SambaNetwork *network, uint64_t token,
-                       uint64_t elements, uint64_t *wake);
+void sambaPcuTakeAhead(SambaPcuInput *input, SambaNetwork *network, const SambaPcuNeed *need,
+                       uint64_t *wake);
 /* Takes the vectors that those elements fill. */
-void sambaPcuUse(SambaPcuInput *input, SambaNetwork *network, uint64_t token, uint64_t elements);
+void sambaPcuUse(SambaPcuInput *input, SambaNetwork *network, const SambaPcuNeed *need);
 
 #endif

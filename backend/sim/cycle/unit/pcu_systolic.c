@@ -28,7 +28,7 @@ static bool joins(SambaPcu *pcu, const SambaPcuOutput *output, SambaNetwork *net
   uint64_t place = output->drained % vectors + 1;
   bool complete = true;
 
-  for (uint32_t p = 0; p < pcu->unit->input_count; ++p) {
+  for (uint32_t p = 0; p < pcu->input_count; ++p) {
     SambaPcuInput *input = &pcu->inputs[p];
     if (!input->follows)
       continue;
@@ -36,12 +36,13 @@ static bool joins(SambaPcu *pcu, const SambaPcuOutput *output, SambaNetwork *net
     uint64_t elements = input->vectors.token_elements;
     if (input->port->token_elements >= output->port->token_elements)
       elements = scale(elements, place, vectors);
+    SambaPcuNeed need = sambaPcuNeed(input, token, elements);
     if (joining == ARE_USED)
-      sambaPcuUse(input, network, token, elements);
+      sambaPcuUse(input, network, &need);
     else if (joining == ARE_TAKEN_AHEAD)
-      sambaPcuTakeAhead(input, network, token, elements, wake);
+      sambaPcuTakeAhead(input, network, &need, wake);
     else
-      complete &= sambaPcuHas(input, network, token, elements, wake);
+      complete &= sambaPcuHas(input, network, &need, wake);
   }
   return complete;
 }
@@ -52,7 +53,7 @@ static bool drain(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
   uint64_t now = network->clock->now;
   bool waits = false, entered = false;
 
-  for (uint32_t p = 0; p < pcu->unit->output_count; ++p) {
+  for (uint32_t p = 0; p < pcu->output_count; ++p) {
     SambaPcuOutput *output = &pcu->outputs[p];
     if (!output->waiting)
       continue;
@@ -71,6 +72,9 @@ static bool drain(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
     --output->waiting;
     entered = true;
   }
+  pcu->sums_wait = false;
+  for (uint32_t p = 0; p < pcu->output_count; ++p)
+    pcu->sums_wait |= pcu->outputs[p].waiting > 0;
 
   if (entered) {
     uint64_t tail = (program->after_tail + program->tail_rate - 1) / program->tail_rate;
@@ -83,27 +87,26 @@ static bool drain(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
   return !waits;
 }
 
-static bool shadowIsEmpty(const SambaPcu *pcu) {
-  bool empty = true;
-  for (uint32_t p = 0; p < pcu->unit->output_count; ++p)
-    empty &= !pcu->outputs[p].waiting;
-  return empty;
-}
-
 /* The pass is through: its sums go to the shadow accumulators. */
 static void handOver(SambaPcu *pcu, const SambaMachine *machine, uint64_t now) {
-  for (uint32_t p = 0; p < pcu->unit->output_count; ++p)
+  for (uint32_t p = 0; p < pcu->output_count; ++p)
     pcu->outputs[p].waiting = pcu->outputs[p].vectors.vectors;
+  pcu->sums_wait = pcu->output_count > 0;
   pcu->sums_from = 0;
   if (!machine->systolic_shadow)
     pcu->step_free_at = sambaLater(pcu->step_free_at, now + pcu->program.latency);
 }
 
-/* Elements of an operand that the next k step needs. */
-static uint64_t elementsNeeded(const SambaPcu *pcu, const SambaPcuInput *input) {
+/* What the next k step needs of its operands. */
+static void prepare(SambaPcu *pcu) {
   const SambaPcuProgram *program = &pcu->program;
   uint64_t k = sambaEarlier(pcu->pass_step + 1, program->depth);
-  return scale(input->vectors.token_elements, k, program->depth);
+  for (int o = 0; o < 2; ++o) {
+    SambaPcuInput *input = &pcu->inputs[program->operands[o]];
+    uint64_t elements = scale(input->vectors.token_elements, k, program->depth);
+    input->need = sambaPcuNeed(input, input->token, elements);
+  }
+  pcu->is_prepared = true;
 }
 
 /* What the sums start at comes in beside the operands, a vector per step, also while these are
@@ -113,7 +116,7 @@ static bool startIsThere(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
   if (program->start == SAMBA_NO_INDEX)
     return true;
   SambaPcuInput *input = &pcu->inputs[program->start];
-  uint64_t token = pcu->firing / input->period;
+  uint64_t token = input->token;
   uint64_t now = network->clock->now;
   uint64_t needed = input->vectors.vectors;
 
@@ -135,6 +138,7 @@ static bool startIsThere(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
 static void stepArray(SambaPcu *pcu, uint64_t now) {
   const SambaPcuProgram *program = &pcu->program;
   pcu->step_free_at = now + program->step_cycles;
+  pcu->is_prepared = false;
   if (++pcu->pass_step < program->pass_steps)
     return;
 
@@ -147,6 +151,7 @@ static void stepArray(SambaPcu *pcu, uint64_t now) {
     pcu->sums_from = pcu->step_free_at;
   }
   ++pcu->firing;
+  sambaPcuNextTokens(pcu);
 }
 
 static SambaDoes body(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
@@ -158,7 +163,7 @@ static SambaDoes body(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
     return SAMBA_DOES_WORK;
   }
   if (pcu->sums_from) {
-    if (!shadowIsEmpty(pcu))
+    if (pcu->sums_wait)
       return SAMBA_AWAITS_OUTPUT;
     handOver(pcu, network->machine, now);
     drain(pcu, network, wake);
@@ -168,34 +173,30 @@ static SambaDoes body(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
   bool alone = !network->machine->systolic_shadow;
   if (pcu->step_free_at > now)
     sambaKeepEarlier(wake, pcu->step_free_at);
-  if (pcu->step_free_at > now || (alone && !shadowIsEmpty(pcu)))
+  if (pcu->step_free_at > now || (alone && pcu->sums_wait))
     return SAMBA_AWAITS_OUTPUT;
 
-  bool complete = true;
-  for (int o = 0; o < 2; ++o) {
-    SambaPcuInput *input = &pcu->inputs[program->operands[o]];
-    complete &=
-        sambaPcuHas(input, network, pcu->firing / input->period, elementsNeeded(pcu, input), wake);
-  }
+  if (!pcu->is_prepared)
+    prepare(pcu);
+  SambaPcuInput *a = &pcu->inputs[program->operands[0]];
+  SambaPcuInput *b = &pcu->inputs[program->operands[1]];
+  bool complete = sambaPcuHas(a, network, &a->need, wake);
+  complete &= sambaPcuHas(b, network, &b->need, wake);
   complete &= startIsThere(pcu, network, wake);
-  for (int o = 0; o < 2 && !complete; ++o) {
-    SambaPcuInput *input = &pcu->inputs[program->operands[o]];
-    sambaPcuTakeAhead(input, network, pcu->firing / input->period, elementsNeeded(pcu, input),
-                      wake);
-  }
-  if (!complete)
+  if (!complete) {
+    sambaPcuTakeAhead(a, network, &a->need, wake);
+    sambaPcuTakeAhead(b, network, &b->need, wake);
     return SAMBA_AWAITS_INPUT;
-  for (int o = 0; o < 2; ++o) {
-    SambaPcuInput *input = &pcu->inputs[program->operands[o]];
-    sambaPcuUse(input, network, pcu->firing / input->period, elementsNeeded(pcu, input));
   }
+  sambaPcuUse(a, network, &a->need);
+  sambaPcuUse(b, network, &b->need);
   stepArray(pcu, now);
   sambaKeepEarlier(wake, pcu->step_free_at);
   return SAMBA_DOES_WORK;
 }
 
 SambaDoes sambaPcuStepArray(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
-  if (!shadowIsEmpty(pcu))
+  if (pcu->sums_wait)
     drain(pcu, network, wake);
   return body(pcu, network, wake);
 }

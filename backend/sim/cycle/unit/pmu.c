@@ -3,18 +3,24 @@
 
 #include "backend/section/access.h"
 
-static void buildPort(SambaPmuPort *port, const SambaPort *record) {
+static void buildPort(const SambaPmu *pmu, SambaPmuPort *port, const SambaPort *record) {
   const SambaAccess *access = &record->access;
   port->port = record;
+  port->token_elements = record->token_elements;
   port->came_at = SAMBA_NEVER;
   port->tokens = sambaTripProduct(access->trips, 0, access->token_level);
   port->slot_tokens = sambaTripProduct(access->trips, access->slot_level, access->token_level);
+  port->arrays = sambaSlotArrays(&pmu->placement, 0);
 }
 
 void sambaPmuBuild(SambaPmu *pmu, SambaArena *arena, const SambaNetwork *network,
                    const SambaSection *section, uint32_t index, SambaBankPattern **patterns) {
   const SambaUnit *unit = &section->units[index];
-  *pmu = (SambaPmu){.unit = unit, .index = index};
+  *pmu = (SambaPmu){.unit = unit,
+                    .index = index,
+                    .loop_carried = unit->buffer.loop_carried,
+                    .in_place = unit->buffer.in_place,
+                    .slot_count = unit->buffer.slot_count};
   pmu->placement = sambaSlotPlacement(network->machine, unit);
   pmu->array_free_at = SAMBA_ARENA_ARRAY(arena, uint64_t, pmu->placement.arrays);
   pmu->write.port_count = unit->input_count;
@@ -26,7 +32,7 @@ void sambaPmuBuild(SambaPmu *pmu, SambaArena *arena, const SambaNetwork *network
 
   for (uint32_t p = 0; p < unit->input_count; ++p) {
     SambaPmuPort *port = &pmu->write.ports[p];
-    buildPort(port, &unit->inputs[p]);
+    buildPort(pmu, port, &unit->inputs[p]);
     sambaInputPortBuild(&port->input, arena, network, section, index, p);
     sambaBankPatternBuild(&port->banks, arena, network->machine, unit, port->port,
                           port->input.vector_elements, patterns);
@@ -34,8 +40,8 @@ void sambaPmuBuild(SambaPmu *pmu, SambaArena *arena, const SambaNetwork *network
 
   for (uint32_t p = 0; p < unit->output_count; ++p) {
     SambaPmuPort *port = &pmu->read.ports[p];
-    buildPort(port, &unit->outputs[p]);
-    sambaOutputPortBuild(&port->output, arena, network->machine, section, index, p,
+    buildPort(pmu, port, &unit->outputs[p]);
+    sambaOutputPortBuild(&port->output, arena, network, section, index, p,
                          (uint64_t)network->machine->pmu_latency_cycles);
     sambaBankPatternBuild(&port->banks, arena, network->machine, unit, port->port,
                           port->output.vector_elements, patterns);
@@ -47,12 +53,13 @@ bool sambaPmuPortIsDone(const SambaPmuPort *port, bool read) {
 }
 
 bool sambaPmuIsDone(const SambaPmu *pmu) {
-  bool done = true;
   for (uint32_t p = 0; p < pmu->read.port_count; ++p)
-    done &= sambaPmuPortIsDone(&pmu->read.ports[p], true);
+    if (!sambaPmuPortIsDone(&pmu->read.ports[p], true))
+      return false;
   for (uint32_t p = 0; p < pmu->write.port_count; ++p)
-    done &= sambaPmuPortIsDone(&pmu->write.ports[p], false);
-  return done;
+    if (!sambaPmuPortIsDone(&pmu->write.ports[p], false))
+      return false;
+  return true;
 }
 
 uint64_t sambaPmuBusyUntil(const SambaPmu *pmu) {
@@ -73,33 +80,32 @@ uint64_t sambaPmuSideSlots(const SambaPmuSide *side, uint64_t now) {
 
 /* Slots that the reads may enter: those that are written, and those that start full. */
 static uint64_t readableSlots(const SambaPmu *pmu, uint64_t now) {
-  uint64_t lent = pmu->unit->buffer.loop_carried ? pmu->unit->buffer.slot_count : 0;
+  uint64_t lent = pmu->loop_carried ? pmu->slot_count : 0;
   uint64_t written = sambaPmuSideSlots(&pmu->write, now);
   return written == UINT64_MAX ? written : written + lent;
 }
 
 /* Slots that the writes may enter: those that the reads have released. */
 static uint64_t writableSlots(const SambaPmu *pmu, uint64_t now) {
-  uint64_t free = pmu->unit->buffer.loop_carried ? 0 : pmu->unit->buffer.slot_count;
+  uint64_t free = pmu->loop_carried ? 0 : pmu->slot_count;
   uint64_t released = sambaPmuSideSlots(&pmu->read, now);
   return released == UINT64_MAX ? released : released + free;
 }
 
 /* Elements of a slot that a port has passed. */
 static uint64_t slotPosition(const SambaPmuPort *port, uint64_t vector_elements) {
-  uint64_t token = port->token % port->slot_tokens;
-  uint64_t in_token = sambaEarlier(port->vector * vector_elements, port->port->token_elements);
-  return token * port->port->token_elements + in_token;
+  uint64_t in_token = sambaEarlier(port->vector * vector_elements, port->token_elements);
+  return port->slot_token * port->token_elements + in_token;
 }
 
 /* In place: a write follows the reads of its slot, element by element. */
 static bool readsArePast(const SambaPmu *pmu, const SambaPmuPort *write, uint64_t count,
                          uint64_t now) {
   uint64_t slot = write->slots;
-  if (!pmu->unit->buffer.loop_carried) {
-    if (slot < pmu->unit->buffer.slot_count)
+  if (!pmu->loop_carried) {
+    if (slot < pmu->slot_count)
       return true;
-    slot -= pmu->unit->buffer.slot_count;
+    slot -= pmu->slot_count;
   }
   uint64_t end = slotPosition(write, write->input.vector_elements) + count;
   for (uint32_t p = 0; p < pmu->read.port_count; ++p) {
@@ -122,14 +128,14 @@ static uint64_t elementsOfVector(const SambaPmuPort *port, uint64_t token_elemen
 /* Cycles of the port's next vector. */
 static uint64_t vectorCycles(SambaPmuPort *port, uint64_t vectors, uint64_t vector_elements,
                              uint64_t count) {
-  uint64_t token = port->token % port->slot_tokens;
-  uint64_t first = token * port->port->token_elements + port->vector * vector_elements;
+  uint64_t token = port->slot_token;
+  uint64_t first = token * port->token_elements + port->vector * vector_elements;
   return sambaBankPatternCycles(&port->banks, token * vectors + port->vector, first, count);
 }
 
 /* The port has passed one more vector. */
-static void step(SambaPmuPort *port, uint64_t vectors, uint64_t vector_elements, uint64_t now,
-                 uint64_t ends) {
+static void step(const SambaPmu *pmu, SambaPmuPort *port, uint64_t vectors,
+                 uint64_t vector_elements, uint64_t now, uint64_t ends) {
   if (port->vector == 0)
     port->began_at = now;
   port->stood = slotPosition(port, vector_elements);
@@ -138,19 +144,20 @@ static void step(SambaPmuPort *port, uint64_t vectors, uint64_t vector_elements,
     return;
   port->vector = 0;
   port->came_at = SAMBA_NEVER;
-  if (++port->token % port->slot_tokens)
+  ++port->token;
+  if (++port->slot_token < port->slot_tokens)
     return;
+  port->slot_token = 0;
   ++port->slots;
+  port->arrays = sambaSlotArrays(&pmu->placement, port->slots % pmu->slot_count);
   port->finished_at = ends;
 }
 
 /* The arrays of the port's slot: are they free? Or they are taken until `ends`. */
 static bool arraysAreFree(const SambaPmu *pmu, const SambaPmuPort *port, uint64_t now,
                           uint64_t *wake) {
-  SambaArrayRange arrays =
-      sambaSlotArrays(&pmu->placement, port->slots % pmu->unit->buffer.slot_count);
   bool free = true;
-  for (uint32_t a = arrays.first; a < arrays.end; ++a)
+  for (uint32_t a = port->arrays.first; a < port->arrays.end; ++a)
     if (pmu->array_free_at[a] > now) {
       sambaKeepEarlier(wake, pmu->array_free_at[a]);
       free = false;
@@ -159,9 +166,7 @@ static bool arraysAreFree(const SambaPmu *pmu, const SambaPmuPort *port, uint64_
 }
 
 static void takeArrays(SambaPmu *pmu, const SambaPmuPort *port, uint64_t ends) {
-  SambaArrayRange arrays =
-      sambaSlotArrays(&pmu->placement, port->slots % pmu->unit->buffer.slot_count);
-  for (uint32_t a = arrays.first; a < arrays.end; ++a)
+  for (uint32_t a = port->arrays.first; a < port->arrays.end; ++a)
     pmu->array_free_at[a] = ends;
 }
 
@@ -184,7 +189,7 @@ static SambaDoes readVector(SambaPmu *pmu, SambaPmuPort *port, const SambaNetwor
   *out_ends = now + cycles;
   sambaOutputPortEnter(output, *out_ends - 1 + (uint64_t)network->machine->pmu_latency_cycles);
   takeArrays(pmu, port, *out_ends);
-  step(port, output->vectors, output->vector_elements, now, *out_ends);
+  step(pmu, port, output->vectors, output->vector_elements, now, *out_ends);
   return SAMBA_DOES_WORK;
 }
 
@@ -197,7 +202,7 @@ static SambaDoes writeVector(SambaPmu *pmu, SambaPmuPort *port, SambaNetwork *ne
     return SAMBA_DOES_NOTHING;
   uint64_t elements = elementsOfVector(port, input->token_elements, input->vector_elements);
   if (port->slots >= writableSlots(pmu, now) &&
-      !(pmu->unit->buffer.in_place && readsArePast(pmu, port, elements, now)))
+      !(pmu->in_place && readsArePast(pmu, port, elements, now)))
     return SAMBA_AWAITS_OUTPUT;
   uint64_t head_at = sambaInputPortHeadAt(input, network);
   if (head_at > now) {
@@ -210,7 +215,7 @@ static SambaDoes writeVector(SambaPmu *pmu, SambaPmuPort *port, SambaNetwork *ne
   *out_ends = now + vectorCycles(port, input->vectors, input->vector_elements, elements);
   sambaInputPortTake(input, network);
   takeArrays(pmu, port, *out_ends);
-  step(port, input->vectors, input->vector_elements, now, *out_ends);
+  step(pmu, port, input->vectors, input->vector_elements, now, *out_ends);
   return SAMBA_DOES_WORK;
 }
 
@@ -225,7 +230,7 @@ static void noteTokens(const SambaPmu *pmu, SambaPmuSide *side, const SambaNetwo
   uint64_t now = network->clock->now;
   bool reads = side == &pmu->read;
   uint64_t slots = reads ? readableSlots(pmu, now) : writableSlots(pmu, now);
-  if (!reads && pmu->unit->buffer.in_place)
+  if (!reads && pmu->in_place)
     slots = UINT64_MAX;
 
   for (uint32_t p = 0; p < side->port_count; ++p) {
@@ -284,10 +289,17 @@ static bool stepSide(SambaPmu *pmu, SambaPmuSide *side, SambaNetwork *network, u
       continue;
     worked = true;
     side->free_at = ends;
-    side->turn = (side->order[i] + 1) % side->port_count;
+    side->turn = side->order[i] + 1 == side->port_count ? 0 : side->order[i] + 1;
     sambaKeepEarlier(wake, ends);
   }
   return worked;
+}
+
+void sambaPmuFetch(const SambaPmu *pmu, const SambaNetwork *network) {
+  for (uint32_t p = 0; p < pmu->write.port_count; ++p)
+    sambaInputPortFetch(&pmu->write.ports[p].input, network);
+  for (uint32_t p = 0; p < pmu->read.port_count; ++p)
+    sambaOutputPortFetch(&pmu->read.ports[p].output, network);
 }
 
 uint64_t sambaPmuStep(SambaPmu *pmu, SambaNetwork *network) {

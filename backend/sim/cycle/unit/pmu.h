@@ -17,9 +17,12 @@ typedef struct SambaPmuPort {
   const SambaPort *port;
   uint64_t tokens, token; /* all, and the one at work */
   uint64_t vector;        /* of the token */
+  uint64_t token_elements;
   uint64_t began_at;      /* when its first vector passed */
   uint64_t came_at;       /* when it could begin; SAMBA_NEVER: not yet */
   uint64_t slot_tokens;   /* tokens per slot */
+  uint64_t slot_token;    /* the one at work, within its slot */
+  SambaArrayRange arrays; /* in which that slot lies */
   uint64_t slots;         /* finished */
   uint64_t finished_at;   /* the last of them: others see it from this cycle on */
   uint64_t stepped_at;    /* the cycle after the one in which the last vector passed */
@@ -43,6 +46,8 @@ typedef struct SambaPmuSide {
 typedef struct SambaPmu {
   const SambaUnit *unit;
   uint32_t index;
+  bool loop_carried, in_place;
+  uint64_t slot_count;
   SambaPmuSide read, write;
   SambaSlotPlacement placement;
   uint64_t *array_free_at; /* of each array */
@@ -51,6 +56,8 @@ typedef struct SambaPmu {
 /* `patterns`: see sambaBankPatternBuild. */
 void sambaPmuBuild(SambaPmu *pmu, SambaArena *arena, const SambaNetwork *network,
                    const SambaSection *section, uint32_t unit, SambaBankPattern **patterns);
+/* A unit that is stepped soon: fetches what its ports need into the host's cache. */
+void sambaPmuFetch(const SambaPmu *pmu, const SambaNetwork *network);
 /* One cycle. Returns the next cycle in which it has something to do. */
 uint64_t sambaPmuStep(SambaPmu *pmu, SambaNetwork *network);
 bool sambaPmuPortIsDone(const SambaPmuPort *port, bool read);

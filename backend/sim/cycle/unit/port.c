@@ -3,16 +3,14 @@
 
 #include "backend/section/width.h"
 
-void sambaTimeLineNote(SambaTimeLine *line, uint64_t now, SambaDoes does, uint64_t work_until) {
+void sambaTimeLineCount(SambaTimeLine *line, uint64_t cycle) {
   uint64_t worked = 0;
   if (line->work_until > line->since)
-    worked = sambaEarlier(line->work_until, now) - line->since;
-  uint64_t rest = now - line->since - worked;
-  line->cycles[SAMBA_DOES_WORK] += worked;
-  line->cycles[line->does == SAMBA_DOES_WORK ? SAMBA_AWAITS_INPUT : line->does] += rest;
-  line->since = now;
-  line->does = does;
-  line->work_until = sambaLater(line->work_until, work_until);
+    worked = sambaEarlier(line->work_until, cycle) - line->since;
+  uint64_t rest = cycle - line->since - worked;
+  line->cycles[SAMBA_DOES_WORK] += (uint32_t)worked;
+  line->cycles[line->does == SAMBA_DOES_WORK ? SAMBA_AWAITS_INPUT : line->does] += (uint32_t)rest;
+  line->since = (uint32_t)cycle;
 }
 
 /* Elements of a full vector: a scalar link carries one. */
@@ -49,21 +47,30 @@ void sambaInputPortBuild(SambaInputPort *input, SambaArena *arena, const SambaNe
     return;
   input->fifo = fifos[0];
 
-  input->vector_elements = elementsPerVector(network->machine, section, port);
+  input->vector_elements = (uint32_t)elementsPerVector(network->machine, section, port);
   input->token_elements = port->token_elements;
-  input->vectors = vectorsFor(input->token_elements, input->vector_elements);
+  uint64_t vectors = vectorsFor(input->token_elements, input->vector_elements);
+  input->vectors = (uint32_t)sambaEarlier(vectors, UINT32_MAX); /* no run takes as many */
   input->bytes = input->token_elements * sambaDTypeBytes(port->dtype);
 }
 
-void sambaOutputPortBuild(SambaOutputPort *output, SambaArena *arena, const SambaMachine *machine,
+static void setStream(SambaOutputPort *output, const SambaNetwork *network) {
+  output->stream = &network->streams[output->streams[output->current]];
+  output->fifo = output->stream->first.fifo;
+}
+
+void sambaOutputPortBuild(SambaOutputPort *output, SambaArena *arena, const SambaNetwork *network,
                           const SambaSection *section, uint32_t unit, uint32_t port_index,
                           uint64_t stages) {
+  const SambaMachine *machine = network->machine;
   const SambaPort *port = &section->units[unit].outputs[port_index];
   *output = (SambaOutputPort){.stream_count = port->stream_count,
                               .streams = port->streams,
                               .block = port->block ? port->block : 1,
                               .stages = (uint32_t)sambaLater(1, stages)};
   output->left = output->block;
+  if (output->stream_count)
+    setStream(output, network);
   output->ready = SAMBA_ARENA_ARRAY(arena, uint64_t, output->stages);
   output->vector_elements = elementsPerVector(machine, section, port);
   output->token_elements = port->token_elements;
@@ -77,7 +84,7 @@ void sambaInputPortTake(SambaInputPort *input, SambaNetwork *network) {
     return;
   input->taken = 0;
   ++input->tokens;
-  if (--input->left == 0) {
+  if (input->fifo_count > 1 && --input->left == 0) {
     input->left = input->block;
     input->current = input->current + 1 == input->fifo_count ? 0 : input->current + 1;
     input->fifo = input->fifos[input->current];
@@ -91,8 +98,8 @@ void sambaOutputPortEnter(SambaOutputPort *output, uint64_t ready) {
 }
 
 static void leave(SambaOutputPort *output, SambaNetwork *network) {
-  if (output->stream_count)
-    sambaNetworkSend(network, output->streams[output->current]);
+  if (output->stream)
+    sambaNetworkSend(network, output->stream);
   output->head = output->head + 1 == output->stages ? 0 : output->head + 1;
   --output->in_flight;
   output->last_sent = network->clock->now + 1;
@@ -100,9 +107,10 @@ static void leave(SambaOutputPort *output, SambaNetwork *network) {
     return;
   output->sent = 0;
   ++output->tokens;
-  if (output->stream_count && --output->left == 0) {
+  if (output->stream_count > 1 && --output->left == 0) {
     output->left = output->block;
     output->current = output->current + 1 == output->stream_count ? 0 : output->current + 1;
+    setStream(output, network);
   }
 }
 
@@ -111,8 +119,8 @@ bool sambaOutputPortStep(SambaOutputPort *output, SambaNetwork *network, uint64_
     return false;
   uint64_t now = network->clock->now;
   uint64_t at = output->ready[output->head];
-  if (at <= now && output->stream_count)
-    at = sambaLater(at, sambaNetworkRoomAt(network, output->streams[output->current]));
+  if (at <= now && output->stream)
+    at = sambaLater(at, sambaNetworkRoomAt(network, output->stream));
   if (at > now) {
     sambaKeepEarlier(wake, at);
     return false;

@@ -20,21 +20,40 @@ typedef enum {
 /* The time line of a unit, or of one port of a buffer. */
 typedef struct SambaTimeLine {
   SambaDoes does;
-  uint64_t since;      /* everything before is counted */
-  uint64_t work_until; /* what it works on keeps it busy until then */
-  uint64_t cycles[SAMBA_DOES_COUNT];
+  uint32_t since;      /* everything before is counted */
+  uint32_t noted_at;   /* the cycle of the last note */
+  uint32_t work_until; /* what it works on keeps it busy until then */
+  uint32_t cycles[SAMBA_DOES_COUNT];
 } SambaTimeLine;
 
-/* Says what the unit does from now on. */
-void sambaTimeLineNote(SambaTimeLine *line, uint64_t now, SambaDoes does, uint64_t work_until);
+/* Counts what lies before a cycle. */
+void sambaTimeLineCount(SambaTimeLine *line, uint64_t cycle);
 
+/* Counts what it has noted. */
+static inline void sambaTimeLineEnd(SambaTimeLine *line) {
+  if (line->noted_at > line->since)
+    sambaTimeLineCount(line, line->noted_at);
+}
+
+/* Says what the unit does from now on. */
+static inline void sambaTimeLineNote(SambaTimeLine *line, uint64_t now, SambaDoes does,
+                                     uint64_t work_until) {
+  if (line->work_until < now) /* otherwise all of it is work, and is counted later */
+    sambaTimeLineCount(line, now);
+  line->does = does;
+  line->noted_at = (uint32_t)now;
+  line->work_until = (uint32_t)sambaEarlier(sambaLater(line->work_until, work_until), UINT32_MAX);
+}
+
+/* What changes from vector to vector, and what it is compared with, comes first: the host's cache
+ * then holds it in one line. */
 typedef struct SambaInputPort {
-  uint32_t fifo;          /* of the current stream */
-  uint32_t left;          /* tokens of its block */
-  uint64_t taken, tokens; /* vectors of the current token, tokens finished */
-  uint64_t vectors;       /* of one token */
-  uint64_t token_elements;
-  uint64_t vector_elements; /* of a full vector */
+  uint32_t fifo;            /* of the current stream */
+  uint32_t left;            /* tokens of its block */
+  uint32_t taken, vectors;  /* of the current token: vectors taken, and all */
+  uint64_t tokens;          /* finished */
+  uint64_t token_elements;  /* of one token */
+  uint32_t vector_elements; /* of a full vector */
   uint32_t fifo_count, current, block;
   const uint32_t *fifos; /* one per stream */
   const uint32_t *streams;
@@ -42,21 +61,23 @@ typedef struct SambaInputPort {
 } SambaInputPort;
 
 typedef struct SambaOutputPort {
-  uint32_t stream_count, current, left, block;
-  const uint32_t *streams;
-  uint64_t vectors, vector_elements, token_elements, bytes;
+  SambaStreamRoots *stream; /* the current one; NULL: there are none */
   /* Vectors that were made and have not left: the stages of the unit's pipeline hold one each. A
    * ring of the cycles at which they come out of the last stage. */
   uint64_t *ready;
   uint32_t stages, head, in_flight;
+  uint32_t fifo;         /* the first one of the stream */
   uint64_t sent, tokens; /* vectors of the current token, tokens finished */
   uint64_t last_sent;    /* the cycle after the last vector left */
+  uint64_t vectors, vector_elements, token_elements, bytes;
+  uint32_t stream_count, current, left, block;
+  const uint32_t *streams;
 } SambaOutputPort;
 
 void sambaInputPortBuild(SambaInputPort *input, SambaArena *arena, const SambaNetwork *network,
                          const SambaSection *section, uint32_t unit, uint32_t port);
 /* `stages`: vectors that the pipeline before the port holds, at least 1. */
-void sambaOutputPortBuild(SambaOutputPort *output, SambaArena *arena, const SambaMachine *machine,
+void sambaOutputPortBuild(SambaOutputPort *output, SambaArena *arena, const SambaNetwork *network,
                           const SambaSection *section, uint32_t unit, uint32_t port,
                           uint64_t stages);
 
@@ -73,18 +94,14 @@ static inline uint64_t sambaInputPortSecondAt(const SambaInputPort *input,
 /* Takes it. The last one of a token ends the token. */
 void sambaInputPortTake(SambaInputPort *input, SambaNetwork *network);
 
-/* Vectors of the token that hold its first `elements` elements: all of them, and those that have no
- * other element. */
-static inline uint64_t sambaInputPortVectorsOf(const SambaInputPort *input, uint64_t elements) {
-  if (elements >= input->token_elements)
-    return input->vectors;
-  return (elements + input->vector_elements - 1) / input->vector_elements;
+/* Fetches what a port of a unit that is stepped soon asks of the network into the host's cache. */
+static inline void sambaInputPortFetch(const SambaInputPort *input, const SambaNetwork *network) {
+  __builtin_prefetch(&network->fifos[input->fifo], 1);
 }
-static inline uint64_t sambaInputPortWholeVectorsOf(const SambaInputPort *input,
-                                                    uint64_t elements) {
-  if (elements >= input->token_elements)
-    return input->vectors;
-  return elements / input->vector_elements;
+static inline void sambaOutputPortFetch(const SambaOutputPort *output,
+                                        const SambaNetwork *network) {
+  __builtin_prefetch(&network->fifos[output->fifo], 1);
+  __builtin_prefetch(output->stream, 1);
 }
 
 static inline bool sambaOutputPortHasStage(const SambaOutputPort *output) {

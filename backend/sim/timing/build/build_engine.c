@@ -8,6 +8,7 @@
 #include "backend/sim/timing/build/occupancy.h"
 #include "backend/sim/timing/engine/load_delivery.h"
 #include "backend/sim/timing/engine/outstanding_bursts.h"
+#include "backend/sim/timing/engine/partial_tokens.h"
 
 static uint64_t productOf(const uint32_t *trips, uint32_t from, uint32_t until) {
   uint64_t product = sambaTripProduct(trips, from, until);
@@ -18,35 +19,28 @@ static uint32_t actorsOf(const SambaUnit *unit) {
   return unit->kind == SAMBA_UNIT_BUFFER ? unit->input_count + unit->output_count : 1;
 }
 
-/* Does some step of a SIMD unit use elements of two vectors of this stream? Then both are in the
- * FIFO at a time, and one place less is left for those on the way. */
-static bool stepsUseTwoVectors(const SambaEngine *engine, const SambaStream *stream) {
-  for (uint32_t d = 0; d < stream->destination_count; ++d) {
-    const SambaUnit *unit = &engine->section->units[stream->destinations[d].unit];
-    uint32_t inner = unit->compute.counter_count;
-    if (unit->kind != SAMBA_UNIT_COMPUTE || unit->compute.program.systolic ||
-        inner <= unit->compute.token_level)
-      continue;
-    const SambaPort *port = &unit->inputs[stream->destinations[d].port];
-    uint64_t bytes = sambaStreamVectorBytes(engine->section, stream, engine->machine);
-    uint64_t elements = sambaTimeMax(1, bytes / sambaDTypeBytes(port->dtype));
-    if (port->compute.strides[inner - 1] == 1 && port->token_elements > elements &&
-        unit->compute.trips[inner - 1] % elements)
-      return true;
-  }
-  return false;
-}
-
-/* Cycles that the vectors of a token take on a link: a FIFO of depth d and a credit's round trip of
- * c cycles pass d vectors per c cycles. */
-static uint64_t cyclesOnLink(const SambaEngine *engine, const SambaStream *stream,
-                             uint64_t vectors) {
+/* Cycles that links of short FIFOs take for the vectors of a token: a FIFO of depth d and a
+ * credit's round trip of c cycles pass d vectors per c cycles. 0: one vector per cycle. */
+static uint64_t linkCycles(const SambaEngine *engine, const SambaStream *stream, uint64_t vectors) {
   uint64_t depth = (uint64_t)engine->machine->fifo_depth;
   uint64_t round = (uint64_t)engine->machine->credit_cycles;
-  if (depth > 1 && depth <= round && stream->kind == SAMBA_STREAM_VECTOR &&
-      stepsUseTwoVectors(engine, stream))
-    --depth;
-  return round > depth ? sambaTimeCeilDiv(sambaTimeMul(vectors, round), depth) : vectors;
+  if (round <= depth || stream->kind == SAMBA_STREAM_CONTROL)
+    return 0;
+  return sambaTimeCeilDiv(sambaTimeMul(vectors, round), depth);
+}
+
+/* The way of a stream through short FIFOs. The first of them takes vectors as they come. */
+static void setLink(SambaEngine *engine, const SambaStream *stream, SambaStreamState *state) {
+  state->cycles = state->vectors;
+  state->link_cycles = linkCycles(engine, stream, state->vectors);
+  if (!state->link_cycles)
+    return;
+  uint64_t depth = (uint64_t)engine->machine->fifo_depth;
+  state->link_slack = (uint64_t)engine->machine->credit_cycles - depth;
+  state->cycles = sambaTimeMax(state->vectors, state->link_cycles - state->link_slack);
+  state->link_held = linkCycles(engine, stream, depth);
+  state->link =
+      (SambaShare){.flow_count = 1, .flows = SAMBA_ARENA_ARRAY(&engine->arena, SambaFlow, 1)};
 }
 
 /* One cursor per destination of every stream; the producer's actor is known from its unit
@@ -80,7 +74,7 @@ static void makeStreams(SambaEngine *engine) {
             : sambaTimeCeilDiv(state->bytes, sambaStreamVectorBytes(section, stream, machine));
     state->vectors = sambaTimeMax(1, state->vectors);
 
-    state->cycles = cyclesOnLink(engine, stream, state->vectors);
+    setLink(engine, stream, state);
     state->cursor_first = cursor;
     state->cursor_count = stream->destination_count;
     state->ring_mask = 3;
@@ -91,6 +85,9 @@ static void makeStreams(SambaEngine *engine) {
       uint32_t consumer =
           engine->unit_actors[end->unit] + (unit->kind == SAMBA_UNIT_BUFFER ? end->port : 0);
       engine->cursors[cursor++] = (SambaCursor){.stream = s, .actor = consumer};
+      if (source->kind == SAMBA_UNIT_LOAD && unit->kind == SAMBA_UNIT_BUFFER &&
+          unit->input_count > 1)
+        state->sharers = unit->input_count;
     }
   }
 }
@@ -108,19 +105,24 @@ static void addInput(SambaEngine *engine, SambaActor *actor, uint32_t port_index
       if (stream->destinations[d].unit == actor->unit && stream->destinations[d].port == port_index)
         input->cursors[input->cursor_count++] = engine->streams[port->streams[i]].cursor_first + d;
   }
-  actor->input_count += input->cursor_count > 0;
+  if (input->cursor_count) {
+    input->cursor = input->cursors[0];
+    ++actor->input_count;
+  }
 }
 
 static void addOutput(SambaEngine *engine, SambaActor *actor, uint32_t port_index,
                       uint64_t period) {
   const SambaPort *port = &engine->section->units[actor->unit].outputs[port_index];
-  actor->outputs[actor->output_count++] = (SambaActorOutput){.port = port_index,
-                                                             .streams = port->streams,
-                                                             .stream_count = port->stream_count,
-                                                             .block = port->block ? port->block : 1,
-                                                             .left = port->block ? port->block : 1,
-                                                             .period = period,
-                                                             .first_denominator = 1};
+  actor->outputs[actor->output_count++] =
+      (SambaActorOutput){.port = port_index,
+                         .stream = port->stream_count ? port->streams[0] : SAMBA_NO_INDEX,
+                         .streams = port->streams,
+                         .stream_count = port->stream_count,
+                         .block = port->block ? port->block : 1,
+                         .left = port->block ? port->block : 1,
+                         .period = period,
+                         .first_denominator = 1};
 }
 
 static SambaActor *addActor(SambaEngine *engine, uint32_t unit, SambaActorKind kind,
@@ -156,8 +158,11 @@ static void makeBufferActors(SambaEngine *engine, uint32_t index) {
   buffer->write_count = unit->input_count;
   buffer->read_count = unit->output_count;
   buffer->placement = sambaSlotPlacement(engine->machine, unit);
-  buffer->array_free =
-      SAMBA_ARENA_ARRAY(&engine->arena, uint64_t, (size_t)engine->machine->pmu_bank_arrays);
+  uint64_t arrays = (uint64_t)engine->machine->pmu_bank_arrays;
+  buffer->arrays = SAMBA_ARENA_ARRAY(&engine->arena, SambaShare, arrays);
+  for (uint64_t a = 0; a < arrays; ++a)
+    buffer->arrays[a] =
+        (SambaShare){.flow_count = 2, .flows = SAMBA_ARENA_ARRAY(&engine->arena, SambaFlow, 2)};
 
   for (uint32_t p = 0; p < unit->input_count + unit->output_count; ++p) {
     bool write = p < unit->input_count;
@@ -252,6 +257,21 @@ static void makeGenerators(SambaEngine *engine) {
   }
 }
 
+static void makeLinks(SambaEngine *engine) {
+  SambaArena scratch = {0};
+  const SambaRoutes *routes = sambaRoutesFind(engine->machine, engine->section, &scratch);
+  sambaLinksBuild(engine, routes);
+  sambaLoopsBuild(engine, routes);
+  for (uint32_t s = 0; s < engine->section->stream_count; ++s) {
+    SambaStreamState *stream = &engine->streams[s];
+    for (uint32_t i = 0; i < stream->lane_count; ++i)
+      if (engine->actors[stream->producer].kind == SAMBA_ACTOR_LOAD)
+        stream->sharers =
+            sambaTimeMax(stream->sharers, engine->lanes[stream->lanes[i].lane].share.flow_count);
+  }
+  sambaArenaDestroy(&scratch);
+}
+
 SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces) {
   const SambaSection *section = engine->section;
   uint64_t actors = 0;
@@ -303,8 +323,8 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
     sambaActorSetRests(engine, &engine->actors[a]);
   }
   makeGenerators(engine);
-  sambaLinksBuild(engine);
-  sambaLoopsBuild(engine);
+  makeLinks(engine);
+  sambaPartialTokensBuild(engine);
   uint32_t slots = 1;
   while (slots < engine->actor_count)
     slots *= 2;

@@ -4,40 +4,12 @@
  * A stream without hops (not routed, or an ideal network) is a link of its own of one hop. */
 #include "backend/sim/timing/build/links.h"
 
-#include "backend/sim/timing/build/routes.h"
+#include "backend/section/fabric/lane_uses.h"
 
 #include <stdlib.h>
 
 /* What a counter of control tokens can count to. */
 enum { mostControlTokens = 1 << 20 };
-
-/* A lane as streams name it: where flows leave a switch, or where a unit's output enters one. */
-typedef struct LaneUse {
-  uint64_t place, lane;
-  uint32_t stream;
-} LaneUse;
-
-static LaneUse laneUse(uint32_t stream, SambaStreamKind kind, const SambaHop *hop, bool entering) {
-  const SambaSwitchLane *lane = entering ? &hop->in : &hop->out;
-  uint64_t ag = lane->port == SAMBA_SWITCH_AG ? lane->ag : 0;
-  return (LaneUse){(uint64_t)(uint32_t)hop->y << 32 | (uint32_t)hop->x,
-                   (uint64_t)entering << 40 | (uint64_t)kind << 32 | ag << 16 |
-                       (uint64_t)lane->port << 8 | lane->lane,
-                   stream};
-}
-
-static int compareLaneUses(const void *a, const void *b) {
-  const LaneUse *x = a, *y = b;
-  if (x->place != y->place)
-    return x->place < y->place ? -1 : 1;
-  if (x->lane != y->lane)
-    return x->lane < y->lane ? -1 : 1;
-  return (x->stream > y->stream) - (x->stream < y->stream);
-}
-
-static bool sameLane(const LaneUse *a, const LaneUse *b) {
-  return a->place == b->place && a->lane == b->lane;
-}
 
 /* What the way to a destination holds. In a multicast the others may be ahead of it by as much. */
 static uint64_t capacityOf(const SambaEngine *engine, const SambaStream *stream,
@@ -49,36 +21,103 @@ static uint64_t capacityOf(const SambaEngine *engine, const SambaStream *stream,
 }
 
 /* Latency and capacity of each destination. */
-static void setRoutes(SambaEngine *engine, const SambaStream *stream, SambaStreamState *state) {
+static void setRoutes(SambaEngine *engine, const SambaStream *stream, SambaStreamState *state,
+                      const SambaRoutes *routes) {
   const SambaMachine *machine = engine->machine;
-  SambaRoutes routes;
-  sambaRoutesFind(&routes, machine, engine->section, stream);
   for (uint32_t d = 0; d < state->cursor_count; ++d) {
     SambaCursor *cursor = &engine->cursors[state->cursor_first + d];
-    uint32_t end = routes.ends[d];
+    uint32_t end = routes->ends[d];
     bool own = end == SAMBA_NO_INDEX; /* a link of one hop */
-    cursor->latency = own ? (uint64_t)machine->hop_cycles : routes.cycles[end];
+    cursor->latency = own ? (uint64_t)machine->hop_cycles : routes->cycles[end];
     cursor->capacity = capacityOf(engine, stream, &engine->actors[state->producer],
-                                  own ? 1 : routes.switches[end]);
+                                  own ? 1 : routes->switches[end]);
   }
-  sambaRoutesFree(&routes);
+}
+
+/* What the way to a destination holds behind the switches that it shares with another way. */
+static uint64_t leadOf(const SambaEngine *engine, const SambaRoutes *routes, uint32_t end,
+                       uint32_t shared) {
+  uint64_t own = end == SAMBA_NO_INDEX ? 1 : routes->switches[end] - shared;
+  return (uint64_t)engine->machine->fifo_depth * (own + 1);
+}
+
+/* Whether each hop follows the one before it, or one that leads there: then ways to destinations in
+ * the order of their hops share what neighbours on the way from one to the other share. */
+static bool areInOrder(const SambaRoutes *routes, uint32_t hop_count, uint32_t count) {
+  for (uint32_t h = 1; h < hop_count; ++h) {
+    uint32_t from = h - 1;
+    while (from != SAMBA_NO_INDEX && from != routes->before[h])
+      from = routes->before[from];
+    if (from != routes->before[h])
+      return false;
+  }
+  for (uint32_t d = 0; d < count; ++d)
+    if (routes->ends[d] == SAMBA_NO_INDEX || (d && routes->ends[d] <= routes->ends[d - 1]))
+      return false;
+  return true;
+}
+
+/* How far the destinations of a multicast can be ahead of each other. */
+static void setLeads(SambaEngine *engine, SambaStreamState *state, const SambaRoutes *routes,
+                     uint32_t hop_count) {
+  uint32_t count = state->cursor_count;
+  uint32_t *passed = sambaAllocateZeroed(hop_count, sizeof *passed); /* 1 + destination behind it */
+  uint32_t *beside = sambaAllocateZeroed(count, sizeof *beside); /* shared with the one before it */
+  bool in_order = areInOrder(routes, hop_count, count);
+  state->leads = SAMBA_ARENA_ARRAY(&engine->arena, uint64_t, (size_t)count *count);
+  state->least_lead = UINT64_MAX;
+  for (uint32_t d = 0; d < count; ++d) {
+    uint32_t end = routes->ends[d];
+    for (uint32_t h = end; h != SAMBA_NO_INDEX; h = routes->before[h])
+      passed[h] = d + 1;
+    state->leads[d * count + d] =
+        leadOf(engine, routes, end, end == SAMBA_NO_INDEX ? 0 : routes->switches[end]);
+    uint32_t shared = UINT32_MAX;
+    for (uint32_t e = d; e-- > 0;) {
+      if (in_order && e + 1 < d) {
+        shared = beside[e + 1] < shared ? beside[e + 1] : shared;
+      } else {
+        uint32_t joint = routes->ends[e];
+        while (joint != SAMBA_NO_INDEX && passed[joint] != d + 1)
+          joint = routes->before[joint];
+        shared = joint == SAMBA_NO_INDEX ? 0 : routes->switches[joint];
+      }
+      beside[d] = e + 1 == d ? shared : beside[d];
+      uint64_t ahead = leadOf(engine, routes, end, shared);
+      uint64_t behind = leadOf(engine, routes, routes->ends[e], shared);
+      state->leads[d * count + e] = ahead;
+      state->leads[e * count + d] = behind;
+      state->least_lead = sambaTimeMin(state->least_lead, sambaTimeMin(ahead, behind));
+    }
+  }
+  free(passed);
+  free(beside);
+}
+
+/* The way of a stream to a lane: what it holds, and how long it takes. */
+static SambaLaneUse laneUse(const SambaEngine *engine, const SambaRoutes *routes,
+                            const SambaFabricUse *use, uint32_t lane, uint32_t flow) {
+  uint64_t pipeline = engine->actors[engine->streams[use->stream].producer].latency;
+  uint32_t fifos = use->entering ? 0 : routes->switches[use->hop];
+  uint32_t before = use->entering ? SAMBA_NO_INDEX : routes->before[use->hop];
+  return (SambaLaneUse){.lane = lane,
+                        .flow = flow,
+                        .held = (uint64_t)engine->machine->fifo_depth * fifos + pipeline,
+                        .cycles =
+                            pipeline + (before == SAMBA_NO_INDEX ? 0 : routes->cycles[before])};
 }
 
 /* Finds the lanes that at least two streams use; only there can a stream be slower than
  * its ends. */
-static void shareLanes(SambaEngine *engine, LaneUse *uses, size_t count) {
+static void shareLanes(SambaEngine *engine, const SambaRoutes *routes) {
   const SambaSection *section = engine->section;
-  if (count)
-    qsort(uses, count, sizeof *uses, compareLaneUses);
-  size_t kept = 0;
-
-  for (size_t i = 0; i < count; ++i)
-    if (!kept || !sameLane(&uses[i], &uses[kept - 1]) || uses[i].stream != uses[kept - 1].stream)
-      uses[kept++] = uses[i];
-  uint32_t *lane_of = sambaAllocate(sambaArraySize(kept, sizeof *lane_of));
+  SambaArena scratch = {0};
+  size_t kept;
+  const SambaFabricUse *uses = sambaFabricUses(section, &scratch, &kept);
+  uint32_t *lane_of = SAMBA_ARENA_ARRAY(&scratch, uint32_t, kept);
   uint32_t lanes = 0;
   for (size_t i = 0; i < kept; ++i)
-    lane_of[i] = i && sameLane(&uses[i], &uses[i - 1]) ? lane_of[i - 1] : lanes++;
+    lane_of[i] = i && uses[i].lane == uses[i - 1].lane ? lane_of[i - 1] : lanes++;
   engine->lanes = SAMBA_ARENA_ARRAY(&engine->arena, SambaLane, lanes);
   engine->lane_count = lanes;
   for (size_t i = 0; i < kept; ++i)
@@ -88,9 +127,7 @@ static void shareLanes(SambaEngine *engine, LaneUse *uses, size_t count) {
 
   for (uint32_t s = 0; s < section->stream_count; ++s) {
     engine->streams[s].lanes =
-        SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, engine->streams[s].lane_count);
-    engine->streams[s].flows =
-        SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, engine->streams[s].lane_count);
+        SAMBA_ARENA_ARRAY(&engine->arena, SambaLaneUse, engine->streams[s].lane_count);
     engine->streams[s].lane_count = 0;
   }
 
@@ -103,30 +140,21 @@ static void shareLanes(SambaEngine *engine, LaneUse *uses, size_t count) {
       continue;
     if (!flow)
       share->flows = SAMBA_ARENA_ARRAY(&engine->arena, SambaFlow, share->flow_count);
-    stream->lanes[stream->lane_count] = lane_of[i];
-    stream->flows[stream->lane_count++] = flow;
+    stream->lanes[stream->lane_count++] =
+        laneUse(engine, &routes[uses[i].stream], &uses[i], lane_of[i], flow);
   }
 
-  free(lane_of);
+  sambaArenaDestroy(&scratch);
 }
 
-void sambaLinksBuild(SambaEngine *engine) {
+void sambaLinksBuild(SambaEngine *engine, const SambaRoutes *routes) {
   const SambaSection *section = engine->section;
-  SAMBA_ARRAY(LaneUse) uses = {0};
   for (uint32_t s = 0; s < section->stream_count; ++s) {
-    const SambaStream *stream = &section->streams[s];
-    setRoutes(engine, stream, &engine->streams[s]);
-    bool books = stream->kind != SAMBA_STREAM_CONTROL;
-    for (uint32_t h = 0; books && h < stream->hop_count; ++h) {
-      const SambaHop *hop = &stream->hops[h];
-      sambaArrayAppend(&uses, laneUse(s, stream->kind, hop, false));
-      if (hop->in.port >= SAMBA_SWITCH_UNIT)
-        sambaArrayAppend(&uses, laneUse(s, stream->kind, hop, true));
-    }
+    setRoutes(engine, &section->streams[s], &engine->streams[s], &routes[s]);
+    if (engine->streams[s].cursor_count > 1 && section->streams[s].kind != SAMBA_STREAM_CONTROL)
+      setLeads(engine, &engine->streams[s], &routes[s], section->streams[s].hop_count);
   }
-
-  shareLanes(engine, uses.data, uses.size);
-  sambaArrayFree(&uses);
+  shareLanes(engine, routes);
 }
 
 uint64_t sambaLinksBusyMaximum(SambaEngine *engine) {
@@ -137,7 +165,7 @@ uint64_t sambaLinksBusyMaximum(SambaEngine *engine) {
     if (engine->section->streams[s].kind != SAMBA_STREAM_CONTROL)
       most = sambaTimeMax(most, busy); /* its own lanes */
     for (uint32_t i = 0; i < stream->lane_count; ++i)
-      most = sambaTimeMax(most, engine->lanes[stream->lanes[i]].busy += busy);
+      most = sambaTimeMax(most, engine->lanes[stream->lanes[i].lane].busy += busy);
   }
   return most;
 }

@@ -13,7 +13,7 @@
  * cycle in it, in cycles per firing. */
 #include "backend/sim/timing/build/loops.h"
 
-#include "backend/sim/timing/build/routes.h"
+#include "backend/sim/timing/build/fifo_pace.h"
 
 #include <stdlib.h>
 
@@ -29,7 +29,8 @@ typedef struct Edge {
 
 typedef struct Graph {
   SambaEngine *engine;
-  uint32_t phase; /* ports that take from several streams in turn take from this one */
+  const SambaRoutes *routes; /* of each stream */
+  uint32_t phase;            /* ports that take from several streams in turn take from this one */
   uint32_t node_count;
   SAMBA_ARRAY(Edge) edges;
   SAMBA_ARRAY(uint32_t) group; /* of nodes that edges join, a forest */
@@ -100,7 +101,7 @@ typedef struct Chain {
 typedef struct Tree {
   Graph *graph;
   const SambaStreamState *stream;
-  SambaRoutes routes;
+  const SambaRoutes *routes;
   uint32_t *branches; /* of each hop: those that follow it and lead to units that take evenly */
   Chain *chains;      /* to the far end of each hop */
   uint32_t *entries;  /* node of the FIFO at the end of each hop that branches */
@@ -114,8 +115,8 @@ static double tokensOf(const Tree *tree, uint32_t fifos) {
 }
 
 static uint64_t cyclesOfHop(const Tree *tree, uint32_t hop) {
-  uint32_t before = tree->routes.before[hop];
-  return tree->routes.cycles[hop] - (before == SAMBA_NO_INDEX ? 0 : tree->routes.cycles[before]);
+  uint32_t before = tree->routes->before[hop];
+  return tree->routes->cycles[hop] - (before == SAMBA_NO_INDEX ? 0 : tree->routes->cycles[before]);
 }
 
 /* The FIFO at the end of a hop, from which several ways go on. A vector only enters it when all of
@@ -146,7 +147,7 @@ static uint32_t addBranch(const Tree *tree, uint32_t hop) {
 }
 
 static void growChain(const Tree *tree, uint32_t hop) {
-  uint32_t before = tree->routes.before[hop];
+  uint32_t before = tree->routes->before[hop];
   Chain *chain = &tree->chains[hop];
   if (before == SAMBA_NO_INDEX || tree->branches[before] > 1)
     *chain = (Chain){.node = addBranch(tree, before)};
@@ -163,23 +164,25 @@ static void addDestination(const Tree *tree, const SambaCursor *cursor, uint32_t
   bool own = end == SAMBA_NO_INDEX;
   Chain chain = own ? (Chain){addBranch(tree, end), 1, cursor->latency} : tree->chains[end];
   addEdge(tree->graph, chain.node, unit, (double)chain.cycles, 0);
-  addEdge(tree->graph, unit, chain.node, (double)(chain.fifos * tree->credit + cursor->rest),
+  /* What short FIFOs add at the destination itself is in the work of its firings. */
+  uint64_t rest = sambaFifosAreShort(engine->machine) ? 0 : cursor->rest;
+  addEdge(tree->graph, unit, chain.node, (double)(chain.fifos * tree->credit + rest),
           tokensOf(tree, chain.fifos));
 }
 
 /* Marks the hops that lead to a destination. */
 static void useHops(const Tree *tree, uint32_t end, bool *used) {
-  for (uint32_t h = end; h != SAMBA_NO_INDEX && !used[h]; h = tree->routes.before[h]) {
+  for (uint32_t h = end; h != SAMBA_NO_INDEX && !used[h]; h = tree->routes->before[h]) {
     used[h] = true;
-    if (tree->routes.before[h] != SAMBA_NO_INDEX)
-      ++tree->branches[tree->routes.before[h]];
+    if (tree->routes->before[h] != SAMBA_NO_INDEX)
+      ++tree->branches[tree->routes->before[h]];
   }
 }
 
 static void addStream(Graph *graph, uint32_t index) {
   const SambaEngine *engine = graph->engine;
   const SambaStream *record = &engine->section->streams[index];
-  Tree tree = {.graph = graph, .stream = &engine->streams[index]};
+  Tree tree = {.graph = graph, .stream = &engine->streams[index], .routes = &graph->routes[index]};
   const SambaCursor *cursors = &engine->cursors[tree.stream->cursor_first];
   bool any = false;
   for (uint32_t d = 0; d < record->destination_count; ++d)
@@ -187,7 +190,6 @@ static void addStream(Graph *graph, uint32_t index) {
   if (!any)
     return;
 
-  sambaRoutesFind(&tree.routes, engine->machine, engine->section, record);
   tree.branches = sambaAllocateZeroed(record->hop_count, sizeof *tree.branches);
   tree.chains = sambaAllocateZeroed(record->hop_count, sizeof *tree.chains);
   tree.entries = sambaAllocate(sambaArraySize(record->hop_count, sizeof *tree.entries));
@@ -200,19 +202,18 @@ static void addStream(Graph *graph, uint32_t index) {
   bool *used = sambaAllocateZeroed(record->hop_count, sizeof *used);
   for (uint32_t d = 0; d < record->destination_count; ++d)
     if (takesEvenly(engine, graph->phase, &cursors[d]))
-      useHops(&tree, tree.routes.ends[d], used);
+      useHops(&tree, tree.routes->ends[d], used);
   for (uint32_t h = 0; h < record->hop_count; ++h)
     if (used[h])
       growChain(&tree, h);
   for (uint32_t d = 0; d < record->destination_count; ++d)
     if (takesEvenly(engine, graph->phase, &cursors[d]))
-      addDestination(&tree, &cursors[d], tree.routes.ends[d]);
+      addDestination(&tree, &cursors[d], tree.routes->ends[d]);
 
   free(used);
   free(tree.branches);
   free(tree.chains);
   free(tree.entries);
-  sambaRoutesFree(&tree.routes);
 }
 
 /* A cycle among the edges by which distances came, or SAMBA_NO_INDEX: one of its nodes. */
@@ -357,8 +358,8 @@ static void searchGroups(Graph *graph) {
   free(members);
 }
 
-static void buildPhase(SambaEngine *engine, uint32_t phase) {
-  Graph graph = {.engine = engine, .phase = phase};
+static void buildPhase(SambaEngine *engine, const SambaRoutes *routes, uint32_t phase) {
+  Graph graph = {.engine = engine, .routes = routes, .phase = phase};
   for (uint32_t u = 0; u < engine->section->unit_count; ++u)
     addNode(&graph);
   for (uint32_t s = 0; s < engine->section->stream_count; ++s)
@@ -369,7 +370,7 @@ static void buildPhase(SambaEngine *engine, uint32_t phase) {
   sambaArrayFree(&graph.group);
 }
 
-void sambaLoopsBuild(SambaEngine *engine) {
+void sambaLoopsBuild(SambaEngine *engine, const SambaRoutes *routes) {
   uint32_t phases = 1;
   for (uint32_t a = 0; a < engine->actor_count; ++a)
     for (uint32_t i = 0; i < engine->actors[a].input_count; ++i)
@@ -377,5 +378,5 @@ void sambaLoopsBuild(SambaEngine *engine) {
           engine->actors[a].inputs[i].cursor_count > phases)
         phases = engine->actors[a].inputs[i].cursor_count;
   for (uint32_t phase = 0; phase < phases && phase < mostPhases; ++phase)
-    buildPhase(engine, phase);
+    buildPhase(engine, routes, phase);
 }

@@ -5,6 +5,7 @@
 #include "backend/section/access.h"
 #include "backend/section/pcu.h"
 #include "backend/section/width.h"
+#include "backend/sim/timing/build/fifo_pace.h"
 
 #include <stdlib.h>
 
@@ -225,6 +226,9 @@ static void setSimdLaw(SambaActor *actor, const SambaMachine *machine, const Sam
       isReduced(unit, unit->compute.counter_count - 1))
     actor->latency += log2Ceil(lanes) * stage;
 
+  uint64_t behind_fifos = sambaFifoPace(machine, section, actor->unit, lanes, actor->work / inner);
+  actor->fifo_wait = behind_fifos > actor->work ? behind_fifos - actor->work : 0;
+
   for (uint32_t o = 0; o < actor->output_count; ++o) {
     SambaActorOutput *output = &actor->outputs[o];
     const SambaPort *port = &unit->outputs[output->port];
@@ -233,7 +237,7 @@ static void setSimdLaw(SambaActor *actor, const SambaMachine *machine, const Sam
     SimdRow row = simdRow(unit, lanes, cost->reduces);
     /* A step makes its vector when it begins. What is reduced is ready a cycle after the last
      * step. */
-    output->last_shift = cost->reduces ? 1 : -(int64_t)(actor->work / inner - 1);
+    output->last_shift = actor->last_shift;
     output->last_shift += (int64_t)vectorsOfLastStep(port->token_elements, elements, row.last) - 1;
     if (cost->reduces) {
       simdFirstVector(unit, elements, &output->first_numerator, &output->first_denominator);
@@ -322,4 +326,5 @@ void sambaActorSetRests(SambaEngine *engine, SambaActor *actor) {
     for (uint32_t c = 0; c < input->cursor_count; ++c)
       engine->cursors[input->cursors[c]].rest = actor->work - before - 1;
   }
+  actor->work += actor->fifo_wait;
 }

@@ -3,7 +3,7 @@
 
 #include "backend/section/access.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 static SambaSwitchPort oppositePort(SambaSwitchPort port) {
   static const SambaSwitchPort opposite[] = {SAMBA_SWITCH_SOUTH, SAMBA_SWITCH_WEST,
@@ -16,53 +16,28 @@ static void stepThrough(SambaSwitchPort port, int32_t *x, int32_t *y) {
   *y += (port == SAMBA_SWITCH_SOUTH) - (port == SAMBA_SWITCH_NORTH);
 }
 
-/* Where a hop leads to, as the hop that follows it names its entrance. */
-typedef struct Entrance {
-  uint64_t place, lane;
-  uint32_t hop;
-} Entrance;
-
-static int compareEntrances(const void *a, const void *b) {
-  const Entrance *x = a, *y = b;
-  if (x->place != y->place)
-    return x->place < y->place ? -1 : 1;
-  return (x->lane > y->lane) - (x->lane < y->lane);
-}
-
-static Entrance entranceAt(int32_t x, int32_t y, SambaSwitchPort port, const SambaSwitchLane *lane,
-                           uint32_t hop) {
-  return (Entrance){(uint64_t)(uint32_t)y << 32 | (uint32_t)x,
-                    (uint64_t)port << 32 | (uint64_t)lane->lane << 16 | lane->flow, hop};
+/* Whether one hop leads to another. */
+static bool leadsTo(const SambaHop *hop, const SambaHop *next) {
+  if (hop->out.port >= SAMBA_SWITCH_UNIT || next->in.lane != hop->out.lane ||
+      next->in.flow != hop->out.flow ||
+      next->in.port != oppositePort((SambaSwitchPort)hop->out.port))
+    return false;
+  int32_t x = hop->x;
+  int32_t y = hop->y;
+  stepThrough((SambaSwitchPort)hop->out.port, &x, &y);
+  return x == next->x && y == next->y;
 }
 
 /* The hop that leads to each hop. Hops are a tree in depth-first order: what leads to a hop comes
- * before it. */
+ * before it, nearly always at once, else before the branches that are done. */
 static void joinHops(const SambaStream *stream, uint32_t *before) {
-  Entrance *entrances = sambaAllocate(sambaArraySize(stream->hop_count, sizeof *entrances));
-  size_t count = 0;
-
   for (uint32_t h = 0; h < stream->hop_count; ++h) {
     const SambaHop *hop = &stream->hops[h];
-    if (hop->out.port >= SAMBA_SWITCH_UNIT)
-      continue;
-    int32_t x = hop->x;
-    int32_t y = hop->y;
-    stepThrough((SambaSwitchPort)hop->out.port, &x, &y);
-    entrances[count++] =
-        entranceAt(x, y, oppositePort((SambaSwitchPort)hop->out.port), &hop->out, h);
+    uint32_t from = hop->in.port < SAMBA_SWITCH_UNIT ? h : 0;
+    while (from > 0 && !leadsTo(&stream->hops[from - 1], hop))
+      --from;
+    before[h] = from ? from - 1 : SAMBA_NO_INDEX;
   }
-
-  if (count)
-    qsort(entrances, count, sizeof *entrances, compareEntrances);
-  for (uint32_t h = 0; h < stream->hop_count; ++h) {
-    const SambaHop *hop = &stream->hops[h];
-    Entrance key = entranceAt(hop->x, hop->y, (SambaSwitchPort)hop->in.port, &hop->in, 0);
-    const Entrance *found = hop->in.port < SAMBA_SWITCH_UNIT && count
-                                ? bsearch(&key, entrances, count, sizeof key, compareEntrances)
-                                : NULL;
-    before[h] = found && found->hop < h ? found->hop : SAMBA_NO_INDEX;
-  }
-  free(entrances);
 }
 
 static bool endsAt(const SambaHop *hop, const SambaUnit *unit) {
@@ -73,29 +48,28 @@ static bool endsAt(const SambaHop *hop, const SambaUnit *unit) {
 }
 
 /* Of several destinations at one unit the i-th gets the i-th hop that ends there. */
-static void joinDestinations(const SambaSection *section, const SambaStream *stream,
+static void joinDestinations(const SambaSection *section, const SambaStream *stream, bool *used,
                              uint32_t *ends) {
-  bool *used = sambaAllocateZeroed(stream->hop_count, sizeof *used);
+  uint32_t first = 0; /* all hops before it lead on or are used */
+  memset(used, 0, stream->hop_count);
   for (uint32_t d = 0; d < stream->destination_count; ++d) {
     const SambaUnit *unit = &section->units[stream->destinations[d].unit];
-    uint32_t h = 0;
+    while (first < stream->hop_count &&
+           (used[first] || stream->hops[first].out.port < SAMBA_SWITCH_UNIT))
+      ++first;
+    uint32_t h = first;
     while (h < stream->hop_count && (used[h] || !endsAt(&stream->hops[h], unit)))
       ++h;
     ends[d] = h < stream->hop_count ? h : SAMBA_NO_INDEX;
     if (h < stream->hop_count)
       used[h] = true;
   }
-  free(used);
 }
 
-void sambaRoutesFind(SambaRoutes *routes, const SambaMachine *machine, const SambaSection *section,
-                     const SambaStream *stream) {
-  routes->before = sambaAllocate(sambaArraySize(stream->hop_count, sizeof *routes->before));
-  routes->cycles = sambaAllocate(sambaArraySize(stream->hop_count, sizeof *routes->cycles));
-  routes->switches = sambaAllocate(sambaArraySize(stream->hop_count, sizeof *routes->switches));
-  routes->ends = sambaAllocate(sambaArraySize(stream->destination_count, sizeof *routes->ends));
+static void findRoutes(SambaRoutes *routes, const SambaMachine *machine,
+                       const SambaSection *section, const SambaStream *stream, bool *used) {
   joinHops(stream, routes->before);
-  joinDestinations(section, stream, routes->ends);
+  joinDestinations(section, stream, used, routes->ends);
 
   for (uint32_t h = 0; h < stream->hop_count; ++h) {
     const SambaHop *hop = &stream->hops[h];
@@ -111,9 +85,30 @@ void sambaRoutesFind(SambaRoutes *routes, const SambaMachine *machine, const Sam
   }
 }
 
-void sambaRoutesFree(SambaRoutes *routes) {
-  free(routes->before);
-  free(routes->cycles);
-  free(routes->switches);
-  free(routes->ends);
+SambaRoutes *sambaRoutesFind(const SambaMachine *machine, const SambaSection *section,
+                             SambaArena *arena) {
+  size_t hops = 0, destinations = 0, most = 0;
+  for (uint32_t s = 0; s < section->stream_count; ++s) {
+    const SambaStream *stream = &section->streams[s];
+    hops += stream->hop_count;
+    destinations += stream->destination_count;
+    most = stream->hop_count > most ? stream->hop_count : most;
+  }
+
+  SambaRoutes *routes = SAMBA_ARENA_ARRAY(arena, SambaRoutes, section->stream_count);
+  SambaRoutes next = {.before = SAMBA_ARENA_ARRAY(arena, uint32_t, hops),
+                      .cycles = SAMBA_ARENA_ARRAY(arena, uint64_t, hops),
+                      .switches = SAMBA_ARENA_ARRAY(arena, uint32_t, hops),
+                      .ends = SAMBA_ARENA_ARRAY(arena, uint32_t, destinations)};
+  bool *used = SAMBA_ARENA_ARRAY(arena, bool, most);
+  for (uint32_t s = 0; s < section->stream_count; ++s) {
+    const SambaStream *stream = &section->streams[s];
+    routes[s] = next;
+    findRoutes(&routes[s], machine, section, stream, used);
+    next.before += stream->hop_count;
+    next.cycles += stream->hop_count;
+    next.switches += stream->hop_count;
+    next.ends += stream->destination_count;
+  }
+  return routes;
 }

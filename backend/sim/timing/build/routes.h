@@ -12,8 +12,8 @@ typedef struct SambaRoutes {
   uint32_t *ends;     /* of each destination: its last hop, SAMBA_NO_INDEX: a link of its own */
 } SambaRoutes;
 
-void sambaRoutesFind(SambaRoutes *routes, const SambaMachine *machine, const SambaSection *section,
-                     const SambaStream *stream);
-void sambaRoutesFree(SambaRoutes *routes);
+/* The ways of all streams. */
+SambaRoutes *sambaRoutesFind(const SambaMachine *machine, const SambaSection *section,
+                             SambaArena *arena);
 
 #endif

@@ -89,9 +89,9 @@ SambaDramPlace sambaDramLocate(const SambaDram *dram, uint64_t address) {
   uint64_t first = 0;
   uint64_t count = dram->hbm_channel_count;
   if (address >= hbm_bytes + (uint64_t)machine->ddr_bytes)
-    return (SambaDramPlace){.channel = dram->channel_count - 1,
-                            .bursts = (uint64_t)machine->dram_row_bytes /
-                                      (uint64_t)machine->dram_burst_bytes};
+    return (SambaDramPlace){.channel = (uint16_t)(dram->channel_count - 1),
+                            .bursts =
+                                (uint32_t)(machine->dram_row_bytes / machine->dram_burst_bytes)};
 
   if (!count || (address >= hbm_bytes && dram->ddr_channel_count)) {
     first = count;
@@ -107,37 +107,24 @@ SambaDramPlace sambaDramLocate(const SambaDram *dram, uint64_t address) {
   uint64_t within = address % interleave;
   uint64_t local = unit / count * interleave + within;
   uint64_t page = local / row_bytes;
-  SambaDramPlace place = {.channel = (uint32_t)(first + foldedPlace(unit, count)),
-                          .bank = (uint32_t)foldedPlace(page, banks),
-                          .row = page / banks};
   uint64_t left = sambaTimeMin(interleave - within, row_bytes - local % row_bytes);
-
-  place.bursts = sambaTimeMax(1, left / burst);
-  return place;
+  return (SambaDramPlace){.channel = (uint16_t)(first + foldedPlace(unit, count)),
+                          .bank = (uint16_t)foldedPlace(page, banks),
+                          .row = page / banks,
+                          .bursts = (uint32_t)sambaTimeMax(1, left / burst)};
 }
 
-/* Keeps the queue in order of arrival: address generators issue a little ahead, so a request may
- * come out of order. */
-static void enqueue(SambaDramQueue *queue, const SambaDramRequest *request) {
-  if (queue->head + queue->size == queue->capacity) {
-    if (queue->head > queue->capacity / 2) {
-      memmove(queue->requests, queue->requests + queue->head,
-              queue->size * sizeof *queue->requests);
-      queue->head = 0;
-    } else {
-      queue->requests = sambaArrayGrow(queue->requests, &queue->capacity, queue->capacity + 1,
-                                       sizeof *queue->requests);
-    }
+/* Room for a request more at the end of a queue. */
+static void makeRoom(SambaDramQueue *queue) {
+  if (queue->head + queue->size < queue->capacity)
+    return;
+  if (queue->head > queue->capacity / 2) {
+    memmove(queue->requests, queue->requests + queue->head, queue->size * sizeof *queue->requests);
+    queue->head = 0;
+  } else {
+    queue->requests = sambaArrayGrow(queue->requests, &queue->capacity, queue->capacity + 1,
+                                     sizeof *queue->requests);
   }
-
-  SambaDramRequest *requests = queue->requests + queue->head;
-  size_t place = queue->size++;
-  while (place > 0 && requests[place - 1].arrival > request->arrival) {
-    requests[place] = requests[place - 1];
-    --place;
-  }
-
-  requests[place] = *request;
 }
 
 static SambaDramRequest dequeue(SambaDramQueue *queue, size_t place) {
@@ -150,10 +137,24 @@ static SambaDramRequest dequeue(SambaDramQueue *queue, size_t place) {
   return taken;
 }
 
-uint64_t sambaDramSubmit(SambaDram *dram, uint32_t channel_index, const SambaDramRequest *request) {
+uint64_t sambaDramEnter(SambaDram *dram, uint32_t channel_index, uint64_t arrival, bool write,
+                        SambaDramRequest **out_request) {
   SambaDramChannel *channel = &dram->channels[channel_index];
-  enqueue(request->write ? &channel->writes : &channel->reads, request);
-  uint64_t at = sambaTimeMax(request->arrival, request->write ? 0 : channel->next_decision);
+  SambaDramQueue *queue = write ? &channel->writes : &channel->reads;
+  makeRoom(queue);
+
+  /* Address generators issue a little ahead, so a request may come out of order. */
+  SambaDramRequest *requests = queue->requests + queue->head;
+  size_t place = queue->size++;
+  while (place > 0 && requests[place - 1].arrival > arrival) {
+    requests[place] = requests[place - 1];
+    --place;
+  }
+  requests[place].arrival = arrival;
+  requests[place].write = write;
+  *out_request = &requests[place];
+
+  uint64_t at = sambaTimeMax(arrival, write ? 0 : channel->next_decision);
   if (channel->scheduled <= at)
     return SAMBA_TIME_UNKNOWN;
   return channel->scheduled = at;
@@ -233,7 +234,7 @@ static void serve(SambaDram *dram, SambaDramChannel *channel, const SambaDramReq
   } else {
     SambaDramTimes times = {start, channel->burst_ticks, request->bursts};
     *(channel->is_host ? &dram->host_read_bytes : &dram->read_bytes) += bytes;
-    dram->completion(dram->user, request->owner, request->slot, &times);
+    dram->completion(dram->user, request->owner, request->slot, times);
   }
 }
 
@@ -277,7 +278,7 @@ static void acceptWrites(SambaDram *dram, SambaDramChannel *channel, uint64_t no
       return;
     ++channel->accepted;
     SambaDramTimes times = {.begin = now << SAMBA_DRAM_TICK_BITS, .bursts = request->bursts};
-    dram->completion(dram->user, request->owner, request->slot, &times);
+    dram->completion(dram->user, request->owner, request->slot, times);
   }
 }
 

@@ -13,9 +13,9 @@ enum { SAMBA_DRAM_TICK_BITS = 12 };
 
 /* Where bursts live, and how many consecutive ones from there stay in this row and channel. */
 typedef struct SambaDramPlace {
-  uint32_t channel, bank;
   uint64_t row;
-  uint64_t bursts;
+  uint16_t channel, bank;
+  uint32_t bursts;
 } SambaDramPlace;
 
 typedef struct SambaDramRequest {
@@ -29,21 +29,24 @@ typedef struct SambaDramRequest {
 
 /* When the bursts of a request are done: ticks at which the first one begins, ticks of each. */
 typedef struct SambaDramTimes {
-  uint64_t begin, burst;
-  uint32_t bursts;
+  uint64_t begin;
+  uint64_t burst : 48, bursts : 16;
 } SambaDramTimes;
 
-/* The cycle by which burst n is done. */
-static inline uint64_t sambaDramBurstDone(const SambaDramTimes *times, uint64_t n) {
+/* The cycle by which a tick is over. */
+static inline uint64_t sambaDramCycleOf(uint64_t tick) {
   uint64_t round = (UINT64_C(1) << SAMBA_DRAM_TICK_BITS) - 1;
-  return (times->begin + (n + 1) * times->burst + round) >> SAMBA_DRAM_TICK_BITS;
+  return (tick + round) >> SAMBA_DRAM_TICK_BITS;
+}
+/* The cycle by which burst n is done. */
+static inline uint64_t sambaDramBurstDone(SambaDramTimes times, uint64_t n) {
+  return sambaDramCycleOf(times.begin + (n + 1) * times.burst);
 }
 
 /* Reads: a burst's data leave the controller. Writes: all bursts are done when the request is
  * accepted into the write queue, from which on reads see the data; sambaDramLastWrite tells when it
  * reached the cells. Called while the channel schedules; times may lie in the future. */
-typedef void SambaDramCompletion(void *user, uint32_t owner, uint32_t slot,
-                                 const SambaDramTimes *times);
+typedef void SambaDramCompletion(void *user, uint32_t owner, uint32_t slot, SambaDramTimes times);
 
 typedef struct SambaDramBank {
   bool open;
@@ -87,9 +90,11 @@ void sambaDramInit(SambaDram *dram, SambaArena *arena, const SambaMachine *machi
                    SambaDramCompletion *completion, void *user);
 void sambaDramFree(SambaDram *dram);
 SambaDramPlace sambaDramLocate(const SambaDram *dram, uint64_t address);
-/* Queues a request. Returns the cycle at which sambaDramAdvance must be called for the channel,
- * SAMBA_TIME_UNKNOWN when an earlier call is already due. */
-uint64_t sambaDramSubmit(SambaDram *dram, uint32_t channel, const SambaDramRequest *request);
+/* Queues a request; the caller fills in what else it says, where it stands. Returns the cycle at
+ * which sambaDramAdvance must be called for the channel, SAMBA_TIME_UNKNOWN when an earlier call is
+ * already due. */
+uint64_t sambaDramEnter(SambaDram *dram, uint32_t channel, uint64_t arrival, bool write,
+                        SambaDramRequest **out_request);
 /* Schedules what can be scheduled at cycle now. Returns the cycle of the next call,
  * SAMBA_TIME_UNKNOWN when the channel is idle. */
 uint64_t sambaDramAdvance(SambaDram *dram, uint32_t channel, uint64_t now);

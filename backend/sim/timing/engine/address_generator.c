@@ -40,6 +40,8 @@ static void deliverStore(SambaEngine *engine, uint32_t actor_index) {
     SambaMemoryToken *token = sambaMemoryTokenAt(memory, memory->token_base);
     if (!token->issued || token->outstanding)
       return;
+    /* It may have asked for nothing that the token before it did not ask for. */
+    memory->left_at = token->last = sambaTimeMax(token->last, memory->left_at);
     ++memory->token_base;
     ++actor->done;
     for (uint32_t o = 0; o < actor->output_count; ++o) {
@@ -86,20 +88,35 @@ static bool isStreamed(const SambaActor *actor, const SambaActorInput *input) {
   return actor->kind == SAMBA_ACTOR_STORE ? input->port <= indexed : indexed && input->port == 0;
 }
 
+/* When vector `vector` of a STORE's token comes in, between two that are known. */
+static uint64_t between(SambaTokenPart one, SambaTokenPart other, uint64_t vector) {
+  if (vector >= other.vectors || other.at <= one.at)
+    return other.at;
+  if (vector <= one.vectors)
+    return one.at;
+  return one.at +
+         sambaTimeScale(other.at - one.at, vector - one.vectors, other.vectors - one.vectors);
+}
+
 /* Bursts of a STORE leave as their data come in, those that are indexed as their indices do: when
- * the last vector that they need is there. */
+ * the last vector that they need is there. SAMBA_TIME_UNKNOWN: when more is known. */
 static uint64_t dataReady(const SambaEngine *engine, const SambaActor *actor, uint64_t bursts) {
   const SambaMemoryState *memory = actor->memory;
   bool estimated = actor->pending || actor->kind == SAMBA_ACTOR_LOAD;
   uint64_t last = estimated ? memory->data_last : actor->end_minimum;
-  if (last <= memory->data_first + 1)
+  if (!memory->data_tells && last <= memory->data_first + 1)
     return memory->data_first;
   if (memory->data_vectors < 2)
     return last - 1;
   uint64_t needed = sambaTimeScale(memory->data_vectors, elementsIssued(engine, memory, bursts),
                                    memory->token_elements);
-  return memory->data_first + sambaTimeScale(last - 1 - memory->data_first, needed - (needed > 0),
-                                             memory->data_vectors - 1);
+  needed = sambaTimeMax(needed, 1);
+  SambaTokenPart end = {memory->data_vectors, last - 1};
+  if (memory->data_tells && needed <= memory->known.vectors)
+    return between(memory->before, memory->known, needed);
+  if (memory->data_tells && actor->pending)
+    return SAMBA_TIME_UNKNOWN;
+  return between(memory->known, end, needed);
 }
 
 /* Bursts of the next request: as many as lie in one row of one channel (memory->place). */
@@ -146,16 +163,17 @@ static uint64_t vectorsWith(const SambaEngine *engine, const SambaMemoryState *m
 }
 
 /* Enters the next `bursts` bursts of a LOAD, or a run that asks for none, as a group. */
-static uint64_t enterGroup(const SambaEngine *engine, SambaActor *actor, uint64_t bursts) {
+static uint64_t enterGroup(SambaEngine *engine, SambaActor *actor, uint64_t bursts) {
   SambaMemoryState *memory = actor->memory;
   bool ends_run = memory->next_burst + bursts >= memory->end_burst;
   uint64_t pieces = bursts + memory->pieces_ahead;
+  SambaLoadGroup *group;
+  uint64_t number = sambaLoadAsk(engine, actor, (uint32_t)pieces, &group);
+  group->vectors = vectorsWith(engine, memory, bursts);
+  group->bursts = (uint32_t)bursts;
+  group->ends_token = ends_run && memory->run_ends_token;
   memory->pieces_ahead = 0;
-  return sambaLoadAsk(actor, (SambaLoadGroup){.last = SAMBA_TIME_UNKNOWN,
-                                              .vectors = vectorsWith(engine, memory, bursts),
-                                              .pieces = (uint32_t)pieces,
-                                              .bursts = (uint32_t)bursts,
-                                              .ends_token = ends_run && memory->run_ends_token});
+  return number;
 }
 
 /* Sends the next `bursts` bursts at cycle `at`. */
@@ -182,14 +200,14 @@ static void sendRequest(SambaEngine *engine, uint32_t actor_index, uint64_t burs
       sambaAddressGeneratorMergeRead(engine, burst, memory->generator, slot))
     return;
 
-  SambaDramRequest request = {.arrival = at + 1 + (uint64_t)machine->ag_latency_cycles / 2,
-                              .row = memory->place.row,
-                              .bank = memory->place.bank,
-                              .bursts = (uint32_t)bursts,
-                              .write = !read,
-                              .owner = memory->generator,
-                              .slot = slot};
-  uint64_t event = sambaDramSubmit(&engine->dram, memory->place.channel, &request);
+  SambaDramRequest *request;
+  uint64_t arrival = at + 1 + (uint64_t)machine->ag_latency_cycles / 2;
+  uint64_t event = sambaDramEnter(&engine->dram, memory->place.channel, arrival, !read, &request);
+  request->row = memory->place.row;
+  request->bank = memory->place.bank;
+  request->bursts = (uint32_t)bursts;
+  request->owner = memory->generator;
+  request->slot = slot;
   if (event != SAMBA_TIME_UNKNOWN)
     sambaEventsPush(&engine->events, event,
                     sambaTarget(SAMBA_TARGET_CHANNEL, memory->place.channel));
@@ -215,6 +233,10 @@ static bool issueRequest(SambaEngine *engine, uint32_t actor_index) {
   }
 
   uint64_t ready = read && !memory->walk.access->has_index ? 0 : dataReady(engine, actor, bursts);
+  if (ready == SAMBA_TIME_UNKNOWN) {
+    sambaActorWait(engine, actor, SAMBA_WAIT_INPUT);
+    return false;
+  }
   if (!sambaAddressGeneratorHasCredits(engine, memory->generator, bursts)) {
     sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
     return false;
@@ -272,7 +294,7 @@ static bool nextRun(SambaEngine *engine, uint32_t actor_index) {
     memory->pieces_ahead = 1;
     if (actor->kind == SAMBA_ACTOR_LOAD) {
       SambaDramTimes none = {0};
-      sambaLoadArrive(engine, actor_index, enterGroup(engine, actor, 0), &none,
+      sambaLoadArrive(engine, actor_index, enterGroup(engine, actor, 0), none,
                       generator->next_issue - 1);
     }
   }
@@ -333,6 +355,11 @@ static void beginToken(SambaEngine *engine, uint32_t actor_index) {
       memory->data_first = sambaTimeMax(memory->data_first, segment->first + cursor->latency);
       memory->data_last = sambaTimeMax(memory->data_last, segment->last + cursor->latency);
       memory->data_vectors = engine->streams[cursor->stream].vectors;
+      memory->data_tells = engine->streams[cursor->stream].tells;
+      memory->before = memory->known = (SambaTokenPart){1, memory->data_first};
+      if (segment->known.vectors > 1)
+        memory->known =
+            (SambaTokenPart){segment->known.vectors, segment->known.at + cursor->latency - 1};
       duration = engine->streams[cursor->stream].cycles;
     }
     sambaInputTake(engine, actor_index, input, duration);

@@ -9,7 +9,7 @@ static uint64_t remaining(const SambaFlow *flow, uint64_t now) {
   return sambaTimeScale(flow->cycles, flow->end - now, flow->end - flow->begin);
 }
 
-uint64_t sambaShareBook(SambaShare *share, uint32_t index, uint64_t now, uint64_t cycles) {
+const SambaFlow *sambaShareBook(SambaShare *share, uint32_t index, uint64_t now, uint64_t cycles) {
   SambaFlow *flow = &share->flows[index];
   uint64_t own = remaining(flow, now) + cycles;
   uint64_t end = now + own + flow->owed;
@@ -18,7 +18,7 @@ uint64_t sambaShareBook(SambaShare *share, uint32_t index, uint64_t now, uint64_
   /* In their turns, others get as many cycles as this one. What they did not reckon with when they
    * booked they are owed. */
   for (uint32_t f = 0; f < share->flow_count; ++f) {
-    if (f == index)
+    if (f == index || share->flows[f].end <= now)
       continue;
     uint64_t other = remaining(&share->flows[f], now);
     end += sambaTimeMin(own, other);
@@ -26,5 +26,5 @@ uint64_t sambaShareBook(SambaShare *share, uint32_t index, uint64_t now, uint64_
   }
   end = sambaTimeMin(end, share->free);
   *flow = (SambaFlow){.begin = now, .end = end, .cycles = own};
-  return end;
+  return flow;
 }

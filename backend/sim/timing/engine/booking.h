@@ -17,7 +17,7 @@ typedef struct SambaShare {
 } SambaShare;
 
 /* Books cycles for a flow from `now` on, behind what it has booked already. Flows that have
- * something booked take turns, cycle by cycle. Returns the end. */
-uint64_t sambaShareBook(SambaShare *share, uint32_t flow, uint64_t now, uint64_t cycles);
+ * something booked take turns, cycle by cycle. Returns all that the flow has booked then. */
+const SambaFlow *sambaShareBook(SambaShare *share, uint32_t flow, uint64_t now, uint64_t cycles);
 
 #endif

@@ -36,7 +36,7 @@ static SambaWaitFor waitsFor(const SambaEngine *engine, const SambaActor *actor)
       if (engine->cursors[input->cursors[c]].waiting)
         return (SambaWaitFor){engine->streams[engine->cursors[input->cursors[c]].stream].producer,
                               "for the rest of a token from"};
-    const SambaCursor *cursor = &engine->cursors[input->cursors[input->current]];
+    const SambaCursor *cursor = &engine->cursors[input->cursor];
     if (!issuing && input->phase == 0 && cursor->next == engine->streams[cursor->stream].pushed)
       return (SambaWaitFor){engine->streams[cursor->stream].producer, "for a token from"};
   }

@@ -5,6 +5,7 @@
 #include "backend/sim/timing/engine/load_delivery.h"
 
 #include "backend/sim/timing/engine/agenda.h"
+#include "backend/sim/timing/engine/partial_tokens.h"
 #include "backend/sim/timing/engine/tokens.h"
 
 static SambaLoadGroup *groupAt(const SambaMemoryState *memory, uint64_t group) {
@@ -14,11 +15,18 @@ static SambaLoadGroup *groupAt(const SambaMemoryState *memory, uint64_t group) {
 static uint64_t placesOf(const SambaMachine *machine) { return 2 * (uint64_t)machine->ag_bursts; }
 
 void sambaLoadDeliveryInit(SambaEngine *engine, SambaActor *actor) {
-  uint64_t size = 4;
-  while (size < placesOf(engine->machine) + 2)
-    size *= 2;
-  actor->memory->groups = SAMBA_ARENA_ARRAY(&engine->arena, SambaLoadGroup, size);
-  actor->memory->group_mask = size - 1;
+  enum { fewGroups = 16 };
+  actor->memory->groups = SAMBA_ARENA_ARRAY(&engine->arena, SambaLoadGroup, fewGroups);
+  actor->memory->group_mask = fewGroups - 1;
+}
+
+static void growGroups(SambaEngine *engine, SambaMemoryState *memory) {
+  uint64_t size = 2 * (memory->group_mask + 1);
+  SambaLoadGroup *groups = SAMBA_ARENA_ARRAY(&engine->arena, SambaLoadGroup, size);
+  for (uint64_t g = memory->group_free; g < memory->group_end; ++g)
+    groups[g & (size - 1)] = *groupAt(memory, g);
+  memory->groups = groups;
+  memory->group_mask = size - 1;
 }
 
 /* Pieces that cannot have left because the stream of the oldest token is full. */
@@ -59,20 +67,26 @@ bool sambaLoadHasPlaces(SambaEngine *engine, uint32_t actor_index, uint64_t piec
   return false;
 }
 
-uint64_t sambaLoadAsk(SambaActor *actor, SambaLoadGroup group) {
+uint64_t sambaLoadAsk(SambaEngine *engine, SambaActor *actor, uint32_t pieces,
+                      SambaLoadGroup **out_group) {
   SambaMemoryState *memory = actor->memory;
-  group.token = memory->token_end - 1;
-  memory->pieces += group.pieces;
-  memory->pieces_kept += group.pieces;
-  *groupAt(memory, memory->group_end) = group;
+  if (memory->group_end - memory->group_free > memory->group_mask)
+    growGroups(engine, memory);
+  SambaLoadGroup *group = *out_group = groupAt(memory, memory->group_end);
+  group->last = SAMBA_TIME_UNKNOWN;
+  group->token = memory->token_end - 1;
+  group->left = 0;
+  group->pieces = pieces;
+  memory->pieces += pieces;
+  memory->pieces_kept += pieces;
   return memory->group_end++;
 }
 
 void sambaLoadArrive(SambaEngine *engine, uint32_t actor_index, uint64_t number,
-                     const SambaDramTimes *times, uint64_t last) {
+                     SambaDramTimes times, uint64_t last) {
   SambaMemoryState *memory = engine->actors[actor_index].memory;
   SambaLoadGroup *group = groupAt(memory, number);
-  group->times = *times;
+  group->times = times;
   group->last = last;
   if (number == memory->group_next)
     sambaEngineQueue(engine, actor_index);
@@ -81,7 +95,7 @@ void sambaLoadArrive(SambaEngine *engine, uint32_t actor_index, uint64_t number,
 /* When the first vector of a group is whole, of the `vectors` that are with the group. */
 static uint64_t firstWhole(const SambaLoadGroup *group, uint64_t vectors) {
   uint64_t before = sambaTimeCeilDiv(group->bursts, vectors);
-  return before ? sambaDramBurstDone(&group->times, before - 1) : group->last;
+  return before ? sambaDramBurstDone(group->times, before - 1) : group->last;
 }
 
 /* The vectors that are whole with a group leave: no earlier than its data are there, one after the
@@ -95,14 +109,15 @@ static void leave(const SambaEngine *engine, SambaMemoryState *memory, SambaMemo
   }
 
   const SambaStreamState *stream = &engine->streams[token->output_stream];
-  uint64_t cycles = sambaTimeScale(stream->cycles, vectors, stream->vectors);
   uint64_t at_last = sambaTimeCeilDiv(vectors, group->bursts ? group->bursts : 1);
   uint64_t begin = sambaTimeMax(memory->left_at, firstWhole(group, vectors));
   if (!memory->vectors_left)
     token->first = begin;
+  uint64_t before = memory->vectors_left * stream->sharers;
+  if (stream->sharers && begin > before)
+    token->dense = sambaTimeMax(token->dense, begin - before);
   memory->vectors_left = group->vectors;
-  memory->left_at = sambaTimeMax(
-      begin + cycles, group->last + sambaTimeScale(stream->cycles, at_last, stream->vectors));
+  memory->left_at = sambaTimeMax(begin + vectors, group->last + at_last);
   group->left = memory->left_at;
 }
 
@@ -120,25 +135,51 @@ static void endToken(SambaEngine *engine, uint32_t actor_index) {
   }
 }
 
+static void pushToken(SambaEngine *engine, SambaActor *actor, SambaMemoryToken *token) {
+  const SambaStreamState *stream = &engine->streams[token->output_stream];
+  token->pushed = true;
+  actor->end_minimum = 0;
+  sambaStreamPush(engine, token->output_stream, token->first,
+                  sambaTimeMax(actor->memory->left_at, token->first + stream->vectors));
+}
+
+/* Tells whoever writes the token's data what has left, at the pace of the links. */
+static void tellPart(SambaEngine *engine, const SambaMemoryToken *token, uint64_t vectors,
+                     uint64_t left_at) {
+  const SambaStreamState *stream = &engine->streams[token->output_stream];
+  uint64_t paced = token->first + sambaTimeScale(stream->cycles, vectors, stream->vectors);
+  sambaPartialTokenTell(engine, token->output_stream, vectors, sambaTimeMax(left_at, paced));
+}
+
 /* Lets the groups of the oldest token leave whose data are there. */
-static void leaveGroups(const SambaEngine *engine, SambaMemoryState *memory,
-                        SambaMemoryToken *token) {
+static void leaveGroups(SambaEngine *engine, SambaActor *actor, SambaMemoryToken *token) {
+  SambaMemoryState *memory = actor->memory;
+  bool streams = token->output_stream != SAMBA_NO_INDEX;
   while (!token->complete && memory->group_next < memory->group_end) {
     SambaLoadGroup *group = groupAt(memory, memory->group_next);
     if (group->last == SAMBA_TIME_UNKNOWN)
       return;
     leave(engine, memory, token, group);
     token->complete = group->ends_token;
+    if (streams && !token->pushed && token->first != SAMBA_TIME_UNKNOWN)
+      pushToken(engine, actor, token);
+    if (token->pushed && engine->streams[token->output_stream].tells)
+      tellPart(engine, token, group->vectors, memory->left_at);
     ++memory->group_next;
   }
 }
 
-static void pushToken(SambaEngine *engine, SambaActor *actor, SambaMemoryToken *token) {
+/* All data of a token are there, and its consumers let it pass. The lanes that it shares with
+ * others are booked from when its data come densely enough to use them in turns. */
+static void endStreamed(SambaEngine *engine, SambaActor *actor, const SambaMemoryToken *token) {
+  SambaMemoryState *memory = actor->memory;
   const SambaStreamState *stream = &engine->streams[token->output_stream];
-  token->pushed = true;
-  actor->end_minimum = sambaStreamBookLanes(engine, token->output_stream);
-  sambaStreamPush(engine, token->output_stream, token->first,
-                  sambaTimeMax(actor->memory->left_at, token->first + stream->cycles));
+  uint64_t passed, from = sambaTimeMax(token->first, token->dense);
+  uint64_t rid = sambaStreamBookLanes(engine, token->output_stream, from, &passed);
+  memory->left_at = sambaTimeMax(sambaTimeMax(memory->left_at, actor->end_minimum),
+                                 sambaTimeMax(rid, token->first + stream->vectors));
+  sambaStreamNoteDense(engine, token->output_stream, token->dense);
+  sambaStreamEndToken(engine, token->output_stream, sambaTimeMax(memory->left_at, passed));
 }
 
 void sambaLoadDeliver(SambaEngine *engine, uint32_t actor_index) {
@@ -148,19 +189,15 @@ void sambaLoadDeliver(SambaEngine *engine, uint32_t actor_index) {
 
   while (memory->token_base < memory->token_end) {
     SambaMemoryToken *token = sambaMemoryTokenAt(memory, memory->token_base);
-    leaveGroups(engine, memory, token);
+    leaveGroups(engine, actor, token);
     bool streams = token->output_stream != SAMBA_NO_INDEX;
-    if (streams && !token->pushed && token->first != SAMBA_TIME_UNKNOWN)
-      pushToken(engine, actor, token);
     if (!token->complete || !token->issued)
       break;
     if (streams) {
       const SambaStreamState *stream = &engine->streams[token->output_stream];
       if (stream->needs_acceptance)
         break;
-      memory->left_at = sambaTimeMax(sambaTimeMax(memory->left_at, actor->end_minimum),
-                                     token->first + stream->cycles);
-      sambaStreamEndToken(engine, token->output_stream, memory->left_at);
+      endStreamed(engine, actor, token);
     }
     endToken(engine, actor_index);
   }

@@ -10,11 +10,13 @@ void sambaLoadDeliveryInit(SambaEngine *engine, SambaActor *actor);
  * makes room (*out_full). */
 bool sambaLoadHasPlaces(SambaEngine *engine, uint32_t actor, uint64_t pieces, uint64_t *out_at,
                         bool *out_full);
-/* Enters a group of the token begun last; returns its number. Its data are on the way. */
-uint64_t sambaLoadAsk(SambaActor *actor, SambaLoadGroup group);
+/* Enters a group of the token begun last, whose data are on the way. The caller fills in what it
+ * holds. Returns its number. */
+uint64_t sambaLoadAsk(SambaEngine *engine, SambaActor *actor, uint32_t pieces,
+                      SambaLoadGroup **out_group);
 /* It is known when the data of a group are there, the last ones at cycle `last`. */
-void sambaLoadArrive(SambaEngine *engine, uint32_t actor, uint64_t group,
-                     const SambaDramTimes *times, uint64_t last);
+void sambaLoadArrive(SambaEngine *engine, uint32_t actor, uint64_t group, SambaDramTimes times,
+                     uint64_t last);
 /* Lets leave what can. Tokens leave in order, each no faster than its port. */
 void sambaLoadDeliver(SambaEngine *engine, uint32_t actor);
 

@@ -10,10 +10,13 @@ void sambaAddressGeneratorInit(SambaEngine *engine, SambaAddressGenerator *gener
   uint32_t most = (uint32_t)engine->machine->ag_bursts;
   generator->wake = SAMBA_TIME_UNKNOWN;
   generator->requests = SAMBA_ARENA_ARRAY(&engine->arena, SambaGeneratorRequest, most);
-  generator->returns = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, most);
+  generator->returns = SAMBA_ARENA_ARRAY(&engine->arena, SambaBurstReturn, most);
   generator->actors = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, generator->actor_count);
-  for (uint32_t r = 0; r < most; ++r)
-    generator->requests[r].next_free = r + 1;
+  generator->free_requests = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, most);
+  while (generator->free_count < most) {
+    generator->free_requests[generator->free_count] = most - 1 - generator->free_count;
+    ++generator->free_count;
+  }
 }
 
 void sambaAddressGeneratorWake(SambaEngine *engine, uint32_t index, uint64_t at) {
@@ -31,51 +34,47 @@ static uint64_t wayBack(const SambaEngine *engine) {
   return latency - latency / 2;
 }
 
-static uint64_t backAt(const SambaAddressGenerator *generator, uint32_t place) {
-  return generator->requests[generator->returns[place]].next_back;
-}
-
-/* `returns` is a heap of requests by the cycle at which their next burst comes back. */
-static void pushReturn(SambaAddressGenerator *generator, uint32_t slot) {
+static void pushReturn(SambaAddressGenerator *generator, SambaBurstReturn pushed) {
+  SambaBurstReturn *heap = generator->returns;
   uint32_t hole = generator->return_count++;
-  uint64_t at = generator->requests[slot].next_back;
-  while (hole > 0 && backAt(generator, (hole - 1) / 2) > at) {
-    generator->returns[hole] = generator->returns[(hole - 1) / 2];
+  while (hole > 0 && heap[(hole - 1) / 2].tick > pushed.tick) {
+    heap[hole] = heap[(hole - 1) / 2];
     hole = (hole - 1) / 2;
   }
-  generator->returns[hole] = slot;
+  heap[hole] = pushed;
 }
 
-/* Puts a request where it belongs, from the top of the heap on. */
-static void sinkReturn(SambaAddressGenerator *generator, uint32_t slot) {
-  uint64_t at = generator->requests[slot].next_back;
-  uint32_t hole = 0;
-  for (uint32_t child = 1; child < generator->return_count; child = 2 * hole + 1) {
-    if (child + 1 < generator->return_count &&
-        backAt(generator, child + 1) < backAt(generator, child))
-      ++child;
-    if (backAt(generator, child) >= at)
+/* Puts what takes the place of the top where it belongs. */
+static void sinkReturn(SambaAddressGenerator *generator, SambaBurstReturn sunk) {
+  SambaBurstReturn *heap = generator->returns;
+  uint32_t hole = 0, count = generator->return_count;
+  for (uint32_t child = 1; child < count; child = 2 * hole + 1) {
+    child += child + 1 < count && heap[child + 1].tick < heap[child].tick;
+    if (heap[child].tick >= sunk.tick)
       break;
-    generator->returns[hole] = generator->returns[child];
+    heap[hole] = heap[child];
     hole = child;
   }
-  generator->returns[hole] = slot;
+  heap[hole] = sunk;
+}
+
+/* When the next burst comes back, of a generator that waits for any. */
+static uint64_t nextReturn(const SambaAddressGenerator *generator) {
+  return sambaDramCycleOf(generator->returns[0].tick);
 }
 
 /* The next burst of the request at the top has come back. */
 static void returnBurst(SambaAddressGenerator *generator) {
-  uint32_t slot = generator->returns[0];
-  SambaGeneratorRequest *request = &generator->requests[slot];
+  SambaBurstReturn top = generator->returns[0];
   --generator->outstanding;
-  if (++request->back < request->bursts) {
-    request->next_back = sambaDramBurstDone(&request->times, request->back);
-    sinkReturn(generator, slot);
+  if (--top.left) {
+    top.tick += top.step;
+    sinkReturn(generator, top);
     return;
   }
   if (--generator->return_count)
     sinkReturn(generator, generator->returns[generator->return_count]);
-  request->next_free = generator->free_request;
-  generator->free_request = slot;
+  generator->free_requests[generator->free_count++] = top.slot;
 }
 
 bool sambaAddressGeneratorHasCredits(SambaEngine *engine, uint32_t index, uint64_t bursts) {
@@ -84,22 +83,22 @@ bool sambaAddressGeneratorHasCredits(SambaEngine *engine, uint32_t index, uint64
 
   if (generator->outstanding + bursts <= most)
     return true;
-  while (generator->return_count && backAt(generator, 0) <= engine->now)
+  while (generator->return_count && nextReturn(generator) <= engine->now)
     returnBurst(generator);
 
   if (generator->outstanding + bursts <= most)
     return true;
   generator->blocked = true;
+  generator->needed = bursts;
   if (generator->return_count)
-    sambaAddressGeneratorWake(engine, index, backAt(generator, 0));
+    sambaAddressGeneratorWake(engine, index, nextReturn(generator));
   return false;
 }
 
 uint32_t sambaAddressGeneratorTakeCredits(SambaEngine *engine, uint32_t index, uint32_t actor,
                                           uint64_t token, uint64_t bursts, uint64_t burst) {
   SambaAddressGenerator *generator = &engine->generators[index];
-  uint32_t slot = generator->free_request;
-  generator->free_request = generator->requests[slot].next_free;
+  uint32_t slot = generator->free_requests[--generator->free_count];
   generator->requests[slot] = (SambaGeneratorRequest){
       .token = token, .burst = burst, .bursts = (uint32_t)bursts, .actor = actor};
   generator->outstanding += bursts;
@@ -107,10 +106,12 @@ uint32_t sambaAddressGeneratorTakeCredits(SambaEngine *engine, uint32_t index, u
 }
 
 /* One of the requests of an actor's token is done. */
-static void requestDone(SambaEngine *engine, const SambaGeneratorRequest *request, uint64_t last) {
+static void requestDone(SambaEngine *engine, const SambaGeneratorRequest *request,
+                        SambaDramTimes times) {
+  uint64_t last = sambaDramBurstDone(times, request->bursts - 1);
   uint32_t actor = request->actor;
   if (engine->actors[actor].kind == SAMBA_ACTOR_LOAD) {
-    sambaLoadArrive(engine, actor, request->group, &request->times, last);
+    sambaLoadArrive(engine, actor, request->group, times, last);
     return;
   }
   SambaMemoryToken *token = sambaMemoryTokenAt(engine->actors[actor].memory, request->token);
@@ -120,16 +121,17 @@ static void requestDone(SambaEngine *engine, const SambaGeneratorRequest *reques
 }
 
 static void completeRequest(SambaEngine *engine, uint32_t index, uint32_t slot,
-                            const SambaDramTimes *times) {
+                            SambaDramTimes times) {
   SambaAddressGenerator *generator = &engine->generators[index];
   SambaGeneratorRequest *request = &generator->requests[slot];
-  request->times = *times;
-  request->times.begin += wayBack(engine) << SAMBA_DRAM_TICK_BITS;
-  request->next_back = sambaDramBurstDone(&request->times, 0);
-  pushReturn(generator, slot);
-  requestDone(engine, request, sambaDramBurstDone(&request->times, request->bursts - 1));
+  times.begin += wayBack(engine) << SAMBA_DRAM_TICK_BITS;
+  pushReturn(generator, (SambaBurstReturn){.tick = times.begin + times.burst,
+                                           .step = times.burst,
+                                           .slot = slot,
+                                           .left = request->bursts});
+  requestDone(engine, request, times);
   if (generator->blocked)
-    sambaAddressGeneratorWake(engine, index, request->next_back);
+    sambaAddressGeneratorWake(engine, index, sambaDramBurstDone(times, 0));
 }
 
 static SambaOutstandingRead *findRead(SambaEngine *engine, uint64_t burst) {
@@ -166,7 +168,7 @@ bool sambaAddressGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_
   }
 
   if (read->last != SAMBA_TIME_UNKNOWN) {
-    completeRequest(engine, generator, slot, &read->times);
+    completeRequest(engine, generator, slot, read->times);
     return true;
   }
 
@@ -184,7 +186,7 @@ bool sambaAddressGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_
 }
 
 void sambaAddressGeneratorCompletion(void *user, uint32_t generator, uint32_t slot,
-                                     const SambaDramTimes *times) {
+                                     SambaDramTimes times) {
   SambaEngine *engine = user;
   uint64_t burst = engine->generators[generator].requests[slot].burst;
 
@@ -192,7 +194,7 @@ void sambaAddressGeneratorCompletion(void *user, uint32_t generator, uint32_t sl
   SambaOutstandingRead *read = engine->reads ? findRead(engine, burst) : NULL;
   if (!read || read->last != SAMBA_TIME_UNKNOWN)
     return;
-  read->times = *times;
+  read->times = times;
   read->last = sambaDramBurstDone(times, 0);
 
   for (uint32_t waiter = read->waiter; waiter != SAMBA_NO_INDEX;) {
@@ -211,6 +213,10 @@ void sambaAddressGeneratorEvent(SambaEngine *engine, uint32_t index) {
   if (generator->wake != engine->now)
     return;
   generator->wake = SAMBA_TIME_UNKNOWN;
+  /* A burst came back, but the request waits for more of them. */
+  if (generator->blocked && generator->actor_count == 1 &&
+      !sambaAddressGeneratorHasCredits(engine, index, generator->needed))
+    return;
   generator->blocked = false;
   for (uint32_t i = 0; i < generator->actor_count; ++i)
     sambaEngineQueue(engine, generator->actors[(generator->turn + i) % generator->actor_count]);

@@ -22,6 +22,6 @@ bool sambaAddressGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_
                                     uint32_t slot);
 /* The completion that dram.h asks for. */
 void sambaAddressGeneratorCompletion(void *engine, uint32_t generator, uint32_t slot,
-                                     const SambaDramTimes *times);
+                                     SambaDramTimes times);
 
 #endif

@@ -17,12 +17,19 @@
 
 #include <signal.h>
 
+/* Vectors of a token that have left by a cycle. */
+typedef struct SambaTokenPart {
+  uint64_t vectors, at;
+} SambaTokenPart;
+
 /* One token on a stream, as its source sees time: the destinations see it `latency` later. */
 typedef struct SambaSegment {
-  uint64_t first;     /* first vector leaves */
-  uint64_t last;      /* last vector has left; an estimate until last_known */
-  uint64_t accept_at; /* earliest end of the producer's firing that the consumers allow */
-  uint32_t consumers; /* destinations that have not taken it */
+  uint64_t first;       /* first vector leaves */
+  uint64_t last;        /* last vector has left; an estimate until last_known */
+  uint64_t dense;       /* a LOAD's: see SambaStreamState::sharers */
+  uint64_t accept_at;   /* earliest end of the producer's firing that the consumers allow */
+  SambaTokenPart known; /* of a stream that tells: the last part that is known so far */
+  uint32_t consumers;   /* destinations that have not taken it */
   bool last_known;
 } SambaSegment;
 
@@ -33,22 +40,42 @@ typedef struct SambaCursor {
   uint64_t capacity; /* vectors that the FIFOs of its route and the producer's pipeline hold */
   uint64_t next;     /* token it takes next */
   bool waiting;      /* took token next - 1 and its end is not known yet */
+  uint32_t held_by;  /* destinations that keep some of token next - 1 from it */
   uint64_t rest;     /* cycles of a firing after the one in which the token's last vector is used */
 } SambaCursor;
 
+/* A lane that a stream shares with others. */
+typedef struct SambaLaneUse {
+  uint32_t lane, flow; /* flow: the stream's place among those of the lane */
+  uint64_t held;       /* vectors that fit between the producer and the lane */
+  uint64_t cycles;     /* from the producer to the lane */
+} SambaLaneUse;
+
 typedef struct SambaStreamState {
-  uint64_t vectors;  /* of one token, at least 1 */
-  uint64_t cycles;   /* of one token at the rate of a link */
+  uint64_t vectors; /* of one token, at least 1 */
+  uint64_t cycles;  /* of one token at the rate of its links */
+  /* Links of short FIFOs: what they have booked, 0 flows otherwise; cycles of a token in a row of
+   * tokens, by how many the last vector is earlier than that, of the vectors in the first FIFO. */
+  SambaShare link;
+  uint64_t link_cycles, link_slack, link_held;
   uint64_t bytes;    /* of one token */
   uint32_t producer; /* actor */
   uint32_t cursor_first, cursor_count;
+  /* Of a multicast: vectors by which destination e can be ahead of destination d, at d x
+   * cursor_count + e; the least of them; destinations that wait for others. */
+  uint64_t *leads, least_lead;
+  uint32_t held;
   uint32_t lane_count;
-  uint32_t *lanes; /* the lanes on its route that other streams use too */
-  uint32_t *flows; /* its place among the flows of each */
+  SambaLaneUse *lanes; /* those on its route that other streams use too */
   SambaSegment *ring;
   uint64_t ring_mask;
   uint64_t base, pushed; /* tokens [base, pushed) are in the ring */
   bool needs_acceptance; /* the end of token pushed - 1 waits for consumers */
+  /* Of a LOAD that shares a lane, or the write side of a buffer: with how many, itself among them;
+   * 0 otherwise. Say they all get data as this one does. Then what they share can work without a
+   * pause from `dense` of a token on: the latest t - v x sharers, where vector v leaves at t. */
+  uint64_t sharers;
+  bool leads_to_store, comes_from_load, tells; /* partial_tokens.h */
 } SambaStreamState;
 
 /* One lane of a link that several streams use. */
@@ -59,13 +86,16 @@ typedef struct SambaLane {
 
 typedef struct SambaActorInput {
   uint32_t port;
+  uint32_t cursor;   /* the current one of `cursors` */
   uint32_t *cursors; /* one per stream of the port, in round-robin order */
   uint32_t cursor_count, current, left, block;
   uint64_t period, phase; /* a token is due when phase is 0 */
+  uint32_t taken;         /* the cursor that the last token came from */
 } SambaActorInput;
 
 typedef struct SambaActorOutput {
   uint32_t port;
+  uint32_t stream; /* the current one of `streams` */
   const uint32_t *streams;
   uint32_t stream_count, current, left, block;
   uint64_t period, phase; /* a token is made when phase is period - 1 */
@@ -73,6 +103,7 @@ typedef struct SambaActorOutput {
       first_denominator; /* part of a firing before the first vector is made */
   int64_t last_shift;    /* the last vector has been made so long after the end of a firing */
   uint32_t open_stream;  /* of the token that the running firing makes */
+  uint64_t passed_at;    /* that token has passed the lanes that its stream shares */
   enum { SAMBA_TOKEN_NONE, SAMBA_TOKEN_OPEN, SAMBA_TOKEN_DEFERRED } token;
 } SambaActorOutput;
 
@@ -94,6 +125,7 @@ typedef enum {
 /* A token of a LOAD that is on its way from memory, or of a STORE on its way there. */
 typedef struct SambaMemoryToken {
   uint64_t first, last;   /* SAMBA_TIME_UNKNOWN: nothing has left or come back yet; last so far */
+  uint64_t dense;         /* LOAD: as of a SambaSegment, so far */
   uint32_t outstanding;   /* STORE: requests whose times are unknown */
   uint32_t output_stream; /* SAMBA_NO_INDEX when it has no consumer */
   uint64_t pieces;        /* LOAD: those walked before it, of all tokens */
@@ -137,11 +169,13 @@ typedef struct SambaMemoryState {
   uint64_t pieces_ahead;          /* of the current run, which join its next request */
   uint64_t vector_elements;       /* of a full vector */
   uint64_t vectors_left;          /* of the token at token_base */
-  uint64_t left_at;               /* the last vector so far has left */
+  uint64_t left_at;               /* the last vector so far has left, of a STORE: is acknowledged */
   bool awaits_place;              /* until a group leaves */
   uint64_t data_first, data_last; /* arrival of the current token's streamed inputs; data_last an
                                      estimate while pending */
   uint64_t data_vectors;
+  SambaTokenPart before, known; /* STORE: of the current token, as they come in */
+  bool data_tells;
 } SambaMemoryState;
 
 typedef struct SambaActor {
@@ -150,14 +184,18 @@ typedef struct SambaActor {
   uint64_t firings, next, done; /* next: the firing to start; done: ended ones */
   uint64_t limit;               /* firings that can end: fewer where the section deadlocks */
   bool running, resolved, queued;
+  bool ends_late; /* the end of the running firing may get later until it comes */
+  bool passes_on; /* COMPUTE: makes a vector of its result of each vector of some inputs */
   uint32_t pending;
   uint64_t start, duration, end_minimum;
-  uint64_t wake; /* cycle of the pending wake-up, SAMBA_TIME_UNKNOWN when none */
+  uint64_t carry; /* the end of what the firings before this one have left on their way */
+  uint64_t wake;  /* cycle of the pending wake-up, SAMBA_TIME_UNKNOWN when none */
   uint32_t input_count, output_count;
   SambaActorInput *inputs;
   SambaActorOutput *outputs;
   /* law of a firing */
   uint64_t work, latency;
+  uint64_t fifo_wait; /* of work: what short FIFOs before a SIMD unit add */
   int64_t
       last_shift; /* the last vector of an output has been made so long after the firing's end */
   uint64_t multiply_adds;                  /* per firing, as are flops */
@@ -168,6 +206,10 @@ typedef struct SambaActor {
   /* BUFFER ports */
   uint64_t slot_period, slot_phase, slots; /* firings per slot, within the slot, slots finished */
   SambaPortCycles *port_cycles;            /* NULL: every token takes `work` */
+  uint64_t booked;     /* cycles of the side from the token's arrival to its end */
+  uint64_t booked_at;  /* the side of the memory serves the next token from then on */
+  uint64_t arrays_end; /* of its last booking at the arrays of its slot */
+  bool has_booked, has_looked;
   bool followed; /* the running read of a buffer in place: writes wait for its end */
   SambaMemoryState *memory;
   /* statistics: everything before `mark` is attributed */
@@ -181,30 +223,39 @@ typedef struct SambaBufferState {
   uint32_t actor_first, write_count, read_count; /* actors: write ports, then read ports */
   uint64_t written, released; /* slots finished by every write port, by every read port */
   uint64_t write_side_free, read_side_free;
+  /* Of the tokens that LOADs have brought to write ports, one to each: the earliest `dense`, the
+   * most cycles booked for one, how many there are so far. */
+  uint64_t dense, dense_cycles;
+  uint32_t dense_count;
   SambaSlotPlacement placement;
-  uint64_t *array_free; /* per array of the banks */
+  SambaShare *arrays; /* of the banks; flow 0 are writes, flow 1 reads */
 } SambaBufferState;
 
 /* An outstanding request of an address generator. */
 typedef struct SambaGeneratorRequest {
-  SambaDramTimes times;         /* of its bursts, once they are known */
-  uint64_t next_back;           /* its next burst comes back */
-  uint64_t token;               /* of the actor's SambaMemoryState */
-  uint64_t burst;               /* number of the first burst, for merging */
-  uint32_t bursts, back, actor; /* back: bursts that came back */
-  uint32_t next_free;
+  uint64_t token; /* of the actor's SambaMemoryState */
+  uint64_t burst; /* number of the first burst, for merging */
+  uint32_t bursts, actor;
   uint64_t group; /* LOAD: of the actor's SambaMemoryState */
 } SambaGeneratorRequest;
 
+/* The bursts of a request that still come back: the next one at a tick, the others in steps. */
+typedef struct SambaBurstReturn {
+  uint64_t tick, step;
+  uint32_t slot, left;
+} SambaBurstReturn;
+
 /* An address generator; each burst gives its credit back when its data are there. */
 typedef struct SambaAddressGenerator {
-  SambaGeneratorRequest *requests; /* ag_bursts of them, in use or in the list of free ones */
-  uint32_t free_request;
-  uint32_t return_count, *returns; /* requests whose times are known, a heap by next_back */
-  uint64_t outstanding;            /* bursts */
+  SambaGeneratorRequest *requests; /* ag_bursts of them, in use or free */
+  uint32_t *free_requests;         /* the last ones that became free are used first */
+  uint32_t free_count, return_count;
+  SambaBurstReturn *returns; /* of the requests whose times are known, a heap */
+  uint64_t outstanding;      /* bursts */
   uint64_t next_issue;
   uint64_t wake;
-  bool blocked; /* an actor waits for credits */
+  bool blocked;    /* an actor waits for credits */
+  uint64_t needed; /* so many, the last one that did */
   uint32_t actor_count, turn;
   uint32_t *actors;
 } SambaAddressGenerator;

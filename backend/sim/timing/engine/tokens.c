@@ -10,7 +10,7 @@ static SambaSegment *segmentAt(SambaStreamState *stream, uint64_t token) {
 }
 
 SambaCursor *sambaInputCursor(SambaEngine *engine, const SambaActorInput *input) {
-  return &engine->cursors[input->cursors[input->current]];
+  return &engine->cursors[input->cursor];
 }
 
 SambaSegment *sambaInputSegment(SambaEngine *engine, const SambaActorInput *input) {
@@ -63,12 +63,94 @@ static void acceptLastToken(SambaEngine *engine, uint32_t stream_index) {
   acceptToken(engine, stream, sambaTimeMax(last->accept_at, engine->now));
 }
 
+static void stopHolding(SambaEngine *engine, SambaStreamState *stream, SambaCursor *cursor) {
+  cursor->held_by = 0;
+  --stream->held;
+  if (--engine->actors[cursor->actor].pending == 0)
+    sambaEngineQueue(engine, cursor->actor);
+}
+
 void sambaStreamWiden(SambaEngine *engine, uint32_t stream_index) {
   SambaStreamState *stream = &engine->streams[stream_index];
   for (uint32_t c = 0; c < stream->cursor_count; ++c)
     engine->cursors[stream->cursor_first + c].capacity += stream->vectors;
+  for (uint32_t c = 0; c < stream->cursor_count && stream->held; ++c)
+    if (engine->cursors[stream->cursor_first + c].held_by)
+      stopHolding(engine, stream, &engine->cursors[stream->cursor_first + c]);
   acceptLastToken(engine, stream_index);
   sambaEngineQueue(engine, stream->producer);
+}
+
+/* Data from memory leave gaps in which a buffer with several write ports has nothing to write. When
+ * all its ports have got a token each, the side of the memory works without a pause from the
+ * earliest cycle on from which one of them alone could be written so. */
+static uint64_t writtenAt(SambaEngine *engine, const SambaActor *actor, const SambaCursor *cursor,
+                          uint64_t dense) {
+  SambaBufferState *buffer = &engine->buffers[actor->unit];
+  uint64_t from = dense + cursor->latency;
+  bool is_first = buffer->dense_count == 0;
+  buffer->dense = is_first ? from : sambaTimeMin(buffer->dense, from);
+  buffer->dense_cycles =
+      is_first ? actor->booked : sambaTimeMax(buffer->dense_cycles, actor->booked);
+  if (++buffer->dense_count < engine->section->units[actor->unit].input_count)
+    return 0;
+
+  uint64_t written = buffer->dense + buffer->dense_cycles;
+  buffer->dense_count = 0;
+  buffer->write_side_free = sambaTimeMax(buffer->write_side_free, written);
+  return written;
+}
+
+/* The end of a token bounds the end of the firing that takes it. */
+static void heedEnd(SambaEngine *engine, SambaActor *actor, const SambaCursor *cursor,
+                    const SambaSegment *segment) {
+  uint64_t end = segment->last + cursor->latency + cursor->rest;
+  if (segment->dense && actor->kind == SAMBA_ACTOR_WRITE &&
+      engine->section->units[actor->unit].input_count > 1)
+    end = sambaTimeMax(end, writtenAt(engine, actor, cursor, segment->dense));
+  actor->end_minimum = sambaTimeMax(actor->end_minimum, end);
+}
+
+/* A token reaches a destination of a multicast only as far as all others let it: each may be ahead
+ * of another by what the FIFOs hold behind the one in which their ways part, and by that one. */
+static void holdBehindOthers(SambaEngine *engine, SambaActor *actor, SambaCursor *cursor) {
+  SambaStreamState *stream = &engine->streams[cursor->stream];
+  const SambaCursor *first = &engine->cursors[stream->cursor_first];
+  if (actor->memory || (cursor->next - stream->base) * stream->vectors <= stream->least_lead)
+    return;
+  for (uint32_t d = 0; d < stream->cursor_count; ++d) {
+    uint64_t lead = stream->leads[d * stream->cursor_count + (uint32_t)(cursor - first)];
+    cursor->held_by +=
+        cursor->next > first[d].next && (cursor->next - first[d].next) * stream->vectors > lead;
+  }
+  if (!cursor->held_by)
+    return;
+  ++stream->held;
+  ++actor->pending;
+}
+
+/* A destination has taken a token, for a firing that lasts `duration`: those that it held get on as
+ * it uses the token. */
+static void letOthersGo(SambaEngine *engine, const SambaCursor *taker, uint64_t duration) {
+  SambaStreamState *stream = &engine->streams[taker->stream];
+  SambaCursor *first = &engine->cursors[stream->cursor_first];
+  const uint64_t *leads = &stream->leads[(uint64_t)(taker - first) * stream->cursor_count];
+  for (uint32_t e = 0; e < stream->cursor_count && stream->held; ++e) {
+    SambaCursor *other = &first[e];
+    if (!other->held_by || other->next < taker->next)
+      continue;
+    uint64_t behind = (other->next - taker->next) * stream->vectors;
+    if (behind > leads[e] || behind + stream->vectors <= leads[e])
+      continue;
+    SambaActor *actor = &engine->actors[other->actor];
+    uint64_t needed = behind + stream->vectors - leads[e];
+    actor->end_minimum = sambaTimeMax(
+        actor->end_minimum, engine->now + sambaTimeScale(duration, needed, stream->vectors));
+    if (--other->held_by == 0) {
+      other->held_by = 1;
+      stopHolding(engine, stream, other);
+    }
+  }
 }
 
 void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *input,
@@ -78,13 +160,18 @@ void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *
   SambaStreamState *stream = &engine->streams[cursor->stream];
   uint64_t untaken = untakenBy(stream, cursor);
   SambaSegment *segment = segmentAt(stream, cursor->next++);
+  input->taken = input->cursor;
 
   if (segment->last_known) {
-    actor->end_minimum =
-        sambaTimeMax(actor->end_minimum, segment->last + cursor->latency + cursor->rest);
+    heedEnd(engine, actor, cursor, segment);
   } else {
     cursor->waiting = true;
     ++actor->pending;
+  }
+
+  if (stream->leads) {
+    letOthersGo(engine, cursor, duration);
+    holdBehindOthers(engine, actor, cursor);
   }
 
   /* The producer may end once all but what the way to here holds has been taken: this is in the
@@ -105,6 +192,7 @@ void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *
   if (--input->left == 0) {
     input->left = input->block;
     input->current = input->current + 1 == input->cursor_count ? 0 : input->current + 1;
+    input->cursor = input->cursors[input->current];
   }
 }
 
@@ -131,7 +219,8 @@ void sambaStreamPush(SambaEngine *engine, uint32_t stream_index, uint64_t first,
 }
 
 /* The end of a token is known: what that means to one of its consumers. */
-static void tellConsumer(SambaEngine *engine, SambaCursor *cursor, uint64_t token, uint64_t last) {
+static void tellConsumer(SambaEngine *engine, SambaCursor *cursor, uint64_t token,
+                         const SambaSegment *segment) {
   SambaActor *consumer = &engine->actors[cursor->actor];
   bool waits_for_whole_token = consumer->memory && cursor->next == token; /* indices, control */
   if (waits_for_whole_token)
@@ -140,12 +229,17 @@ static void tellConsumer(SambaEngine *engine, SambaCursor *cursor, uint64_t toke
     return;
 
   cursor->waiting = false;
-  consumer->end_minimum =
-      sambaTimeMax(consumer->end_minimum, last + cursor->latency + cursor->rest);
+  heedEnd(engine, consumer, cursor, segment);
   if (consumer->memory)
-    consumer->memory->data_last = sambaTimeMax(consumer->memory->data_last, last + cursor->latency);
+    consumer->memory->data_last =
+        sambaTimeMax(consumer->memory->data_last, segment->last + cursor->latency);
   if (--consumer->pending == 0)
     sambaEngineQueue(engine, cursor->actor);
+}
+
+void sambaStreamNoteDense(SambaEngine *engine, uint32_t stream_index, uint64_t dense) {
+  SambaStreamState *stream = &engine->streams[stream_index];
+  segmentAt(stream, stream->pushed - 1)->dense = dense;
 }
 
 void sambaStreamEndToken(SambaEngine *engine, uint32_t stream_index, uint64_t last) {
@@ -157,26 +251,45 @@ void sambaStreamEndToken(SambaEngine *engine, uint32_t stream_index, uint64_t la
   segment->last_known = true;
   engine->actors[stream->producer].bytes_out += stream->bytes;
   for (uint32_t c = 0; c < stream->cursor_count; ++c)
-    tellConsumer(engine, &engine->cursors[stream->cursor_first + c], token, last);
+    tellConsumer(engine, &engine->cursors[stream->cursor_first + c], token, segment);
   dropTakenTokens(stream);
 }
 
-uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream_index) {
+uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream_index, uint64_t from,
+                              uint64_t *out_passed) {
   SambaStreamState *stream = &engine->streams[stream_index];
-  uint64_t end = 0;
-  for (uint32_t i = 0; i < stream->lane_count; ++i) {
-    SambaLane *lane = &engine->lanes[stream->lanes[i]];
-    end = sambaTimeMax(
-        end, sambaShareBook(&lane->share, stream->flows[i], engine->now, stream->vectors));
+  uint64_t rid = 0, passed = 0;
+  for (uint32_t i = 0; i < stream->lane_count;
+       ++i) { /* these misses need not wait for each other */
+    const SambaShare *share = &engine->lanes[stream->lanes[i].lane].share;
+    for (uint32_t f = 0; f < share->flow_count; f += 2)
+      __builtin_prefetch(&share->flows[f]);
   }
-  return end;
+  for (uint32_t i = 0; i < stream->lane_count; ++i) {
+    const SambaLaneUse *use = &stream->lanes[i];
+    const SambaFlow *flow = sambaShareBook(&engine->lanes[use->lane].share, use->flow,
+                                           from + use->cycles, stream->vectors);
+    passed = sambaTimeMax(passed, flow->end - use->cycles);
+    if (flow->cycles > use->held)
+      rid = sambaTimeMax(rid, flow->end - use->cycles -
+                                  sambaTimeScale(flow->end - flow->begin, use->held, flow->cycles));
+  }
+  if (stream->link_cycles) {
+    const SambaFlow *flow = sambaShareBook(&stream->link, 0, from, stream->link_cycles);
+    passed = sambaTimeMax(passed, flow->end - stream->link_slack);
+    if (flow->cycles > stream->link_held)
+      rid = sambaTimeMax(rid, flow->end - stream->link_held);
+  }
+  *out_passed = passed;
+  return rid;
 }
 
 uint32_t sambaOutputNextStream(SambaActorOutput *output) {
-  uint32_t stream = output->streams[output->current];
+  uint32_t stream = output->stream;
   if (--output->left == 0) {
     output->left = output->block;
     output->current = output->current + 1 == output->stream_count ? 0 : output->current + 1;
+    output->stream = output->streams[output->current];
   }
   return stream;
 }

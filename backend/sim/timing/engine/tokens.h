@@ -18,11 +18,15 @@ int64_t sambaStreamRoom(const SambaEngine *engine, uint32_t stream);
 /* The stream that gets the next token of an output; ports deal out by blocks in turn. */
 uint32_t sambaOutputNextStream(SambaActorOutput *output);
 void sambaStreamPush(SambaEngine *engine, uint32_t stream, uint64_t first, uint64_t last_estimate);
+/* Notes how densely the vectors of the token that was pushed last come (SambaStreamState). */
+void sambaStreamNoteDense(SambaEngine *engine, uint32_t stream, uint64_t dense);
 /* The end of the token that was pushed last is known. */
 void sambaStreamEndToken(SambaEngine *engine, uint32_t stream, uint64_t last);
-/* Books the token's vectors on the shared lanes; returns the cycle at which the last booking
- * ends. */
-uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream);
+/* Books the vectors of a token that begins at `from` on the shared lanes. The last one has passed
+ * them at `*out_passed`; it returns when the producer is rid of the token: what fits before a lane
+ * waits there. */
+uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream, uint64_t from,
+                              uint64_t *out_passed);
 
 /* Makes room for one more token on the way to each destination. */
 void sambaStreamWiden(SambaEngine *engine, uint32_t stream);

@@ -4,12 +4,6 @@
 #include "backend/sim/value/kernel/kernel.h"
 #include "support/container/string_map.h"
 
-#include <llvm-c/Analysis.h>
-#include <llvm-c/LLJIT.h>
-#include <llvm-c/Target.h>
-#include <llvm-c/TargetMachine.h>
-#include <llvm-c/Transforms/PassBuilder.h>
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,10 +35,10 @@ static double now(clockid_t clock) {
 static SambaStatus takeError(LLVMErrorRef error, const char *what) {
   if (!error)
     return NULL;
-  char *message = LLVMGetErrorMessage(error);
+  char *message = sambaLlvm.GetErrorMessage(error);
   SambaStatus status = sambaStatusMake(
       SAMBA_UNSUPPORTED, "compiling lane programs for this host: %s: %s", what, message);
-  LLVMDisposeErrorMessage(message);
+  sambaLlvm.DisposeErrorMessage(message);
   return status;
 }
 
@@ -52,17 +46,17 @@ static SambaStatus makeTargetMachine(const SambaJit *jit, LLVMTargetMachineRef *
   LLVMTargetRef target;
   char *message = NULL;
 
-  if (LLVMGetTargetFromTriple(jit->triple, &target, &message)) {
+  if (sambaLlvm.GetTargetFromTriple(jit->triple, &target, &message)) {
     SambaStatus status =
         sambaStatusMake(SAMBA_UNSUPPORTED, "LLVM has no code generator for this host (%s): %s",
                         jit->triple, message);
-    LLVMDisposeMessage(message);
+    sambaLlvm.DisposeMessage(message);
     return status;
   }
 
-  *out_machine =
-      LLVMCreateTargetMachine(target, jit->triple, jit->cpu, jit->features, LLVMCodeGenLevelDefault,
-                              LLVMRelocDefault, LLVMCodeModelJITDefault);
+  *out_machine = sambaLlvm.CreateTargetMachine(target, jit->triple, jit->cpu, jit->features,
+                                               LLVMCodeGenLevelDefault, LLVMRelocDefault,
+                                               LLVMCodeModelJITDefault);
   if (!*out_machine)
     return sambaStatusMake(SAMBA_UNSUPPORTED, "LLVM cannot generate code for CPU '%s' on %s",
                            jit->cpu, jit->triple);
@@ -85,31 +79,31 @@ static SambaStatus defineLibrary(LLVMOrcLLJITRef session) {
   LLVMOrcCSymbolMapPair pairs[count];
 
   for (int i = 0; i < count; ++i) {
-    pairs[i].Name = LLVMOrcLLJITMangleAndIntern(session, functions[i].name);
+    pairs[i].Name = sambaLlvm.OrcLLJITMangleAndIntern(session, functions[i].name);
     pairs[i].Sym.Address = (LLVMOrcExecutorAddress)(uintptr_t)functions[i].address;
     pairs[i].Sym.Flags = (LLVMJITSymbolFlags){
         LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0};
   }
 
-  return takeError(LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(session),
-                                         LLVMOrcAbsoluteSymbols(pairs, count)),
+  return takeError(sambaLlvm.OrcJITDylibDefine(sambaLlvm.OrcLLJITGetMainJITDylib(session),
+                                               sambaLlvm.OrcAbsoluteSymbols(pairs, count)),
                    "library");
 }
 
 static SambaStatus start(SambaJit *jit) {
   LLVMTargetMachineRef machine = NULL;
   SAMBA_RETURN_IF_ERROR(makeTargetMachine(jit, &machine));
-  LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
-  LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(
-      builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine));
-  SAMBA_RETURN_IF_ERROR(takeError(LLVMOrcCreateLLJIT(&jit->session, builder), "start"));
+  LLVMOrcLLJITBuilderRef builder = sambaLlvm.OrcCreateLLJITBuilder();
+  sambaLlvm.OrcLLJITBuilderSetJITTargetMachineBuilder(
+      builder, sambaLlvm.OrcJITTargetMachineBuilderCreateFromTargetMachine(machine));
+  SAMBA_RETURN_IF_ERROR(takeError(sambaLlvm.OrcCreateLLJIT(&jit->session, builder), "start"));
   return defineLibrary(jit->session);
 }
 
 /* LLVM ends the process on a CPU that it does not know, the host on instructions that it does not
  * have. */
 static SambaStatus checkCpu(const char *cpu) {
-  char *host = LLVMGetHostCPUName();
+  char *host = sambaLlvm.GetHostCPUName();
   bool known = strcmp(cpu, host) == 0 || strcmp(cpu, "generic") == 0, runs = true;
 #ifdef __x86_64__
   static const char levels[][10] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
@@ -132,31 +126,27 @@ static SambaStatus checkCpu(const char *cpu) {
   else if (!runs)
     status =
         sambaStatusMake(SAMBA_INVALID, "this host (%s) cannot run code for CPU '%s'", host, cpu);
-  LLVMDisposeMessage(host);
+  sambaLlvm.DisposeMessage(host);
 
   return status;
 }
 
 SambaStatus sambaJitCreate(const char *cpu, SambaJit **out_jit) {
+  SAMBA_RETURN_IF_ERROR(sambaLlvmOpen(NULL));
   if (cpu)
     SAMBA_RETURN_IF_ERROR(checkCpu(cpu));
   SambaJit *jit = sambaAllocateZeroed(1, sizeof *jit);
-  double begin = now(CLOCK_MONOTONIC);
-  double worked = now(CLOCK_THREAD_CPUTIME_ID);
 
-  if (LLVMInitializeNativeTarget() || LLVMInitializeNativeAsmPrinter()) {
+  if (!sambaLlvmInitializeHost()) {
     free(jit);
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "this LLVM was built without a code generator for the host it runs on");
   }
 
-  jit->triple = LLVMGetDefaultTargetTriple();
-  jit->cpu = cpu ? LLVMCreateMessage(cpu) : LLVMGetHostCPUName();
-  jit->features = cpu ? LLVMCreateMessage("") : LLVMGetHostCPUFeatures();
-  jit->seconds = now(CLOCK_MONOTONIC) - begin;
-  jit->cpu_seconds = now(CLOCK_THREAD_CPUTIME_ID) - worked;
+  jit->triple = sambaLlvm.GetDefaultTargetTriple();
+  jit->cpu = cpu ? sambaLlvm.CreateMessage(cpu) : sambaLlvm.GetHostCPUName();
+  jit->features = cpu ? sambaLlvm.CreateMessage("") : sambaLlvm.GetHostCPUFeatures();
   *out_jit = jit;
-
   return NULL;
 }
 
@@ -175,15 +165,15 @@ void sambaJitDestroy(SambaJit *jit) {
   if (!jit)
     return;
   if (jit->session) {
-    LLVMErrorRef error = LLVMOrcDisposeLLJIT(jit->session);
+    LLVMErrorRef error = sambaLlvm.OrcDisposeLLJIT(jit->session);
     if (error)
-      LLVMConsumeError(error);
+      sambaLlvm.ConsumeError(error);
   }
   dropEntries(jit, 0);
   sambaArrayFree(&jit->entries);
-  LLVMDisposeMessage(jit->triple);
-  LLVMDisposeMessage(jit->cpu);
-  LLVMDisposeMessage(jit->features);
+  sambaLlvm.DisposeMessage(jit->triple);
+  sambaLlvm.DisposeMessage(jit->cpu);
+  sambaLlvm.DisposeMessage(jit->features);
   free(jit);
 }
 
@@ -239,39 +229,40 @@ static uint32_t findEntry(SambaJit *jit, const SambaKernelSpec *spec, bool *out_
 static SambaStatus addModule(SambaJit *jit, LLVMContextRef context, LLVMModuleRef module) {
   LLVMTargetMachineRef machine = NULL;
   SAMBA_RETURN_IF_ERROR(makeTargetMachine(jit, &machine));
-  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  LLVMPassBuilderOptionsRef options = sambaLlvm.CreatePassBuilderOptions();
   LLVMErrorRef error =
-      LLVMRunPasses(module, "function(early-cse,loop-mssa(licm))", machine, options);
-  LLVMDisposePassBuilderOptions(options);
-  LLVMDisposeTargetMachine(machine);
+      sambaLlvm.RunPasses(module, "function(early-cse,loop-mssa(licm))", machine, options);
+  sambaLlvm.DisposePassBuilderOptions(options);
+  sambaLlvm.DisposeTargetMachine(machine);
 
   SAMBA_RETURN_IF_ERROR(takeError(error, "passes"));
-  LLVMOrcThreadSafeContextRef shared = LLVMOrcCreateNewThreadSafeContextFromLLVMContext(context);
-  LLVMOrcThreadSafeModuleRef owned = LLVMOrcCreateNewThreadSafeModule(module, shared);
-  LLVMOrcDisposeThreadSafeContext(shared);
+  LLVMOrcThreadSafeContextRef shared =
+      sambaLlvm.OrcCreateNewThreadSafeContextFromLLVMContext(context);
+  LLVMOrcThreadSafeModuleRef owned = sambaLlvm.OrcCreateNewThreadSafeModule(module, shared);
+  sambaLlvm.OrcDisposeThreadSafeContext(shared);
 
-  return takeError(
-      LLVMOrcLLJITAddLLVMIRModule(jit->session, LLVMOrcLLJITGetMainJITDylib(jit->session), owned),
-      "module");
+  return takeError(sambaLlvm.OrcLLJITAddLLVMIRModule(
+                       jit->session, sambaLlvm.OrcLLJITGetMainJITDylib(jit->session), owned),
+                   "module");
 }
 
 /* Compiles entries [from, end) of which specs[] are the sources. */
 static SambaStatus compileNew(SambaJit *jit, const SambaKernelSpec *const *specs, uint32_t count,
                               uint32_t from) {
-  LLVMContextRef context = LLVMContextCreate();
-  LLVMModuleRef module = LLVMModuleCreateWithNameInContext("kernels", context);
-  LLVMSetTarget(module, jit->triple);
-  LLVMSetDataLayout(module, LLVMOrcLLJITGetDataLayoutStr(jit->session));
+  LLVMContextRef context = sambaLlvm.ContextCreate();
+  LLVMModuleRef module = sambaLlvm.ModuleCreateWithNameInContext("kernels", context);
+  sambaLlvm.SetTarget(module, jit->triple);
+  sambaLlvm.SetDataLayout(module, sambaLlvm.OrcLLJITGetDataLayoutStr(jit->session));
   SambaEmit emit = {.context = context,
                     .module = module,
-                    .builder = LLVMCreateBuilderInContext(context),
+                    .builder = sambaLlvm.CreateBuilderInContext(context),
                     .width = 1,
-                    .i1 = LLVMInt1TypeInContext(context),
-                    .i32 = LLVMInt32TypeInContext(context),
-                    .i64 = LLVMInt64TypeInContext(context),
-                    .f32 = LLVMFloatTypeInContext(context),
-                    .f64 = LLVMDoubleTypeInContext(context),
-                    .pointer = LLVMPointerTypeInContext(context, 0)};
+                    .i1 = sambaLlvm.Int1TypeInContext(context),
+                    .i32 = sambaLlvm.Int32TypeInContext(context),
+                    .i64 = sambaLlvm.Int64TypeInContext(context),
+                    .f32 = sambaLlvm.FloatTypeInContext(context),
+                    .f64 = sambaLlvm.DoubleTypeInContext(context),
+                    .pointer = sambaLlvm.PointerTypeInContext(context, 0)};
   char name[24];
 
   for (uint32_t i = 0; i < count; ++i) {
@@ -279,16 +270,16 @@ static SambaStatus compileNew(SambaJit *jit, const SambaKernelSpec *const *specs
     sambaKernelEmit(&emit, specs[i], name);
   }
 
-  LLVMDisposeBuilder(emit.builder);
+  sambaLlvm.DisposeBuilder(emit.builder);
   if (getenv("SAMBA_DEBUG_KERNELS"))
-    LLVMDumpModule(module);
+    sambaLlvm.DumpModule(module);
   SAMBA_RETURN_IF_ERROR(addModule(jit, context, module));
 
   for (uint32_t i = 0; i < count; ++i) {
     LLVMOrcExecutorAddress address;
     snprintf(name, sizeof name, "k%u", from + i);
     SAMBA_RETURN_IF_ERROR(
-        takeError(LLVMOrcLLJITLookup(jit->session, &address, name), "code generation"));
+        takeError(sambaLlvm.OrcLLJITLookup(jit->session, &address, name), "code generation"));
     jit->entries.data[from + i].function = (SambaKernelFunction)(uintptr_t)address;
   }
 

@@ -16,7 +16,8 @@ void sambaJitDestroy(SambaJit *jit);
  * SAMBA_DEBUG_KERNELS in the environment their LLVM IR goes to stderr. */
 SambaStatus sambaJitCompile(SambaJit *jit, const SambaKernelSpec *const *specs, uint32_t count,
                             SambaKernelFunction *out_functions);
-/* Seconds spent so far in compiling, the start of the compiler included. */
+/* Seconds spent so far in sambaJitCompile, that of the first start of the compiler included.
+ * sambaJitCreate belongs to the loading of a program. */
 double sambaJitSeconds(const SambaJit *jit);
 double sambaJitCpuSeconds(const SambaJit *jit);
 /* How many programs have been compiled. */

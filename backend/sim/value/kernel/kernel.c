@@ -27,7 +27,8 @@ static void emitParallel(SambaKernel *kernel, uint32_t loop_index, LLVMValueRef 
   SambaKernelLoop loop =
       sambaKernelBeginLoop(kernel, sambaKernelConstant(kernel, 0), offsets, kernel->layout.ports);
   if (vector) {
-    LLVMValueRef left = LLVMBuildSub(emit->builder, kernel->trips[loop_index], loop.index, "");
+    LLVMValueRef left =
+        sambaLlvm.BuildSub(emit->builder, kernel->trips[loop_index], loop.index, "");
     mask = sambaEmitIntegerCompare(emit, LLVMIntSLT, kernel->lanes,
                                    sambaKernelLaneBound(kernel, left));
   }
@@ -52,21 +53,21 @@ static void loadArguments(SambaKernel *kernel) {
   for (uint32_t i = 0; i < kernel->layout.ports * kernel->layout.loops; ++i)
     kernel->strides[i] = sambaKernelArgument(kernel, kernel->layout.strides + i);
   LLVMValueRef zero = sambaKernelConstant(kernel, 0);
-  kernel->first = LLVMBuildICmp(emit->builder, LLVMIntNE,
-                                sambaKernelArgument(kernel, kernel->layout.first), zero, "");
-  kernel->last = LLVMBuildICmp(emit->builder, LLVMIntNE,
-                               sambaKernelArgument(kernel, kernel->layout.last), zero, "");
+  kernel->first = sambaLlvm.BuildICmp(emit->builder, LLVMIntNE,
+                                      sambaKernelArgument(kernel, kernel->layout.first), zero, "");
+  kernel->last = sambaLlvm.BuildICmp(emit->builder, LLVMIntNE,
+                                     sambaKernelArgument(kernel, kernel->layout.last), zero, "");
   LLVMValueRef lanes[256];
   for (unsigned l = 0; l < emit->width; ++l)
-    lanes[l] = LLVMConstInt(emit->i32, l, false);
-  kernel->lanes = emit->width == 1 ? lanes[0] : LLVMConstVector(lanes, emit->width);
+    lanes[l] = sambaLlvm.ConstInt(emit->i32, l, false);
+  kernel->lanes = emit->width == 1 ? lanes[0] : sambaLlvm.ConstVector(lanes, emit->width);
 
   for (uint32_t r = 0; r < kernel->layout.reductions; ++r) {
     const SambaLaneOp *op = &spec->ops[kernel->reductions[r]];
     LLVMTypeRef type = sambaEmitType(emit, sambaEmitLaneType(emit, op->type));
     if (spec->reduce_lanes && !spec->vector_reduced && spec->external_op == SAMBA_KERNEL_NO_OP)
-      kernel->lane_memory[r] = LLVMBuildArrayAlloca(
-          emit->builder, type, LLVMConstInt(emit->i32, spec->reduce_lanes, false), "");
+      kernel->lane_memory[r] = sambaLlvm.BuildArrayAlloca(
+          emit->builder, type, sambaLlvm.ConstInt(emit->i32, spec->reduce_lanes, false), "");
   }
 }
 
@@ -74,10 +75,10 @@ void sambaKernelEmit(SambaEmit *emit, const SambaKernelSpec *spec, const char *n
   SambaKernel kernel = {.emit = emit, .spec = spec, .layout = sambaKernelLayout(spec)};
   emit->width = spec->width;
   LLVMTypeRef type =
-      LLVMFunctionType(LLVMVoidTypeInContext(emit->context), &emit->pointer, 1, false);
-  kernel.function = LLVMAddFunction(emit->module, name, type);
-  kernel.arguments = LLVMGetParam(kernel.function, 0);
-  LLVMPositionBuilderAtEnd(emit->builder, sambaKernelNewBlock(&kernel));
+      sambaLlvm.FunctionType(sambaLlvm.VoidTypeInContext(emit->context), &emit->pointer, 1, false);
+  kernel.function = sambaLlvm.AddFunction(emit->module, name, type);
+  kernel.arguments = sambaLlvm.GetParam(kernel.function, 0);
+  sambaLlvm.PositionBuilderAtEnd(emit->builder, sambaKernelNewBlock(&kernel));
 
   kernel.trips = sambaAllocate(kernel.layout.loops * sizeof *kernel.trips);
   kernel.strides =
@@ -95,7 +96,7 @@ void sambaKernelEmit(SambaEmit *emit, const SambaKernelSpec *spec, const char *n
   for (uint32_t p = 0; p < kernel.layout.ports; ++p)
     offsets[p] = sambaKernelConstant(&kernel, 0);
   emitParallel(&kernel, 0, offsets, NULL);
-  LLVMBuildRetVoid(emit->builder);
+  sambaLlvm.BuildRetVoid(emit->builder);
   free(offsets);
   free(kernel.trips);
   free(kernel.strides);

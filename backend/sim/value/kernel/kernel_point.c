@@ -7,19 +7,20 @@
 #include <stdlib.h>
 
 LLVMValueRef sambaKernelConstant(const SambaKernel *kernel, int64_t value) {
-  return LLVMConstInt(kernel->emit->i64, (uint64_t)value, true);
+  return sambaLlvm.ConstInt(kernel->emit->i64, (uint64_t)value, true);
 }
 
 LLVMValueRef sambaKernelArgument(SambaKernel *kernel, uint32_t index) {
   LLVMValueRef at = sambaKernelConstant(kernel, index);
-  return LLVMBuildLoad2(
+  return sambaLlvm.BuildLoad2(
       kernel->emit->builder, kernel->emit->i64,
-      LLVMBuildGEP2(kernel->emit->builder, kernel->emit->i64, kernel->arguments, &at, 1, ""), "");
+      sambaLlvm.BuildGEP2(kernel->emit->builder, kernel->emit->i64, kernel->arguments, &at, 1, ""),
+      "");
 }
 
 LLVMValueRef sambaKernelPointerArgument(SambaKernel *kernel, uint32_t index) {
-  return LLVMBuildIntToPtr(kernel->emit->builder, sambaKernelArgument(kernel, index),
-                           kernel->emit->pointer, "");
+  return sambaLlvm.BuildIntToPtr(kernel->emit->builder, sambaKernelArgument(kernel, index),
+                                 kernel->emit->pointer, "");
 }
 
 LLVMTypeRef sambaKernelStorageType(const SambaKernel *kernel, uint8_t dtype) {
@@ -34,18 +35,19 @@ LLVMTypeRef sambaKernelStorageType(const SambaKernel *kernel, uint8_t dtype) {
 }
 
 LLVMBasicBlockRef sambaKernelNewBlock(SambaKernel *kernel) {
-  return LLVMAppendBasicBlockInContext(kernel->emit->context, kernel->function, "");
+  return sambaLlvm.AppendBasicBlockInContext(kernel->emit->context, kernel->function, "");
 }
 
 static void setAlignment(LLVMValueRef call, unsigned operand, unsigned alignment) {
-  LLVMSetInstrParamAlignment(call, operand + 1, alignment);
+  sambaLlvm.SetInstrParamAlignment(call, operand + 1, alignment);
 }
 
 /* Tokens do not change while a kernel runs, so their loads may move freely. */
 static void markInvariant(SambaKernel *kernel, LLVMValueRef load) {
-  LLVMMetadataRef empty = LLVMMDNodeInContext2(kernel->emit->context, NULL, 0);
-  LLVMSetMetadata(load, LLVMGetMDKindIDInContext(kernel->emit->context, "invariant.load", 14),
-                  LLVMMetadataAsValue(kernel->emit->context, empty));
+  LLVMMetadataRef empty = sambaLlvm.MDNodeInContext2(kernel->emit->context, NULL, 0);
+  sambaLlvm.SetMetadata(load,
+                        sambaLlvm.GetMDKindIDInContext(kernel->emit->context, "invariant.load", 14),
+                        sambaLlvm.MetadataAsValue(kernel->emit->context, empty));
 }
 
 uint32_t sambaKernelVectorLoop(const SambaKernel *kernel) {
@@ -63,10 +65,10 @@ static LLVMValueRef laneAddresses(SambaKernel *kernel, LLVMTypeRef type, LLVMVal
                                   LLVMValueRef offset, LLVMValueRef stride) {
   LLVMBuilderRef b = kernel->emit->builder;
   LLVMValueRef wide =
-      LLVMBuildZExt(b, kernel->lanes, sambaEmitType(kernel->emit, kernel->emit->i64), "");
-  LLVMValueRef offsets = LLVMBuildMul(b, wide, sambaEmitSplat(kernel->emit, stride), "");
-  LLVMValueRef origin = LLVMBuildGEP2(b, type, base, &offset, 1, "");
-  return LLVMBuildGEP2(b, type, origin, &offsets, 1, "");
+      sambaLlvm.BuildZExt(b, kernel->lanes, sambaEmitType(kernel->emit, kernel->emit->i64), "");
+  LLVMValueRef offsets = sambaLlvm.BuildMul(b, wide, sambaEmitSplat(kernel->emit, stride), "");
+  LLVMValueRef origin = sambaLlvm.BuildGEP2(b, type, base, &offset, 1, "");
+  return sambaLlvm.BuildGEP2(b, type, origin, &offsets, 1, "");
 }
 
 static LLVMValueRef fullMask(const SambaKernel *kernel) {
@@ -80,8 +82,8 @@ LLVMValueRef sambaKernelLoadElements(SambaKernel *kernel, LLVMTypeRef type, LLVM
   LLVMValueRef loaded;
 
   if (emit->width == 1 || walk == SAMBA_WALK_BROADCAST) {
-    loaded = LLVMBuildLoad2(emit->builder, type,
-                            LLVMBuildGEP2(emit->builder, type, base, &offset, 1, ""), "");
+    loaded = sambaLlvm.BuildLoad2(
+        emit->builder, type, sambaLlvm.BuildGEP2(emit->builder, type, base, &offset, 1, ""), "");
     if (invariant)
       markInvariant(kernel, loaded);
     return sambaEmitSplat(emit, loaded);
@@ -90,10 +92,10 @@ LLVMValueRef sambaKernelLoadElements(SambaKernel *kernel, LLVMTypeRef type, LLVM
   LLVMTypeRef vector = sambaEmitType(emit, type);
   unsigned size = type == emit->i64 ? 8 : 4;
   LLVMValueRef address = walk == SAMBA_WALK_CONTIGUOUS
-                             ? LLVMBuildGEP2(emit->builder, type, base, &offset, 1, "")
+                             ? sambaLlvm.BuildGEP2(emit->builder, type, base, &offset, 1, "")
                              : laneAddresses(kernel, type, base, offset, stride);
-  LLVMTypeRef overloads[] = {vector, LLVMTypeOf(address)};
-  LLVMValueRef operands[] = {address, mask ? mask : fullMask(kernel), LLVMConstNull(vector)};
+  LLVMTypeRef overloads[] = {vector, sambaLlvm.TypeOf(address)};
+  LLVMValueRef operands[] = {address, mask ? mask : fullMask(kernel), sambaLlvm.ConstNull(vector)};
   loaded = sambaEmitIntrinsic(
       emit, walk == SAMBA_WALK_CONTIGUOUS ? "llvm.masked.load" : "llvm.masked.gather", overloads, 2,
       operands, 3);
@@ -107,18 +109,19 @@ void sambaKernelStoreElements(SambaKernel *kernel, LLVMValueRef value, LLVMValue
                               LLVMValueRef offset, uint8_t walk, LLVMValueRef stride,
                               LLVMValueRef mask) {
   SambaEmit *emit = kernel->emit;
-  LLVMTypeRef vector = LLVMTypeOf(value);
+  LLVMTypeRef vector = sambaLlvm.TypeOf(value);
   LLVMTypeRef type = sambaEmitScalarOf(vector);
 
   if (emit->width == 1) {
-    LLVMBuildStore(emit->builder, value, LLVMBuildGEP2(emit->builder, type, base, &offset, 1, ""));
+    sambaLlvm.BuildStore(emit->builder, value,
+                         sambaLlvm.BuildGEP2(emit->builder, type, base, &offset, 1, ""));
     return;
   }
 
   LLVMValueRef address = walk == SAMBA_WALK_CONTIGUOUS
-                             ? LLVMBuildGEP2(emit->builder, type, base, &offset, 1, "")
+                             ? sambaLlvm.BuildGEP2(emit->builder, type, base, &offset, 1, "")
                              : laneAddresses(kernel, type, base, offset, stride);
-  LLVMTypeRef overloads[] = {vector, LLVMTypeOf(address)};
+  LLVMTypeRef overloads[] = {vector, sambaLlvm.TypeOf(address)};
   LLVMValueRef operands[] = {value, address, mask ? mask : fullMask(kernel)};
   LLVMValueRef call = sambaEmitIntrinsic(
       emit, walk == SAMBA_WALK_CONTIGUOUS ? "llvm.masked.store" : "llvm.masked.scatter", overloads,
@@ -150,15 +153,15 @@ static LLVMValueRef emitCounter(SambaKernel *kernel, SambaKernelPoint *point, co
   SambaEmit *emit = kernel->emit;
   uint32_t port = kernel->spec->input_count + kernel->spec->output_count + which;
   LLVMValueRef value = sambaEmitSplat(
-      emit, LLVMBuildAdd(emit->builder, kernel->bases[port], point->offsets[port], ""));
+      emit, sambaLlvm.BuildAdd(emit->builder, kernel->bases[port], point->offsets[port], ""));
   if (point->vector && emit->width > 1 &&
       kernel->spec->counter_walks[which] != SAMBA_WALK_BROADCAST) {
     LLVMValueRef steps =
-        LLVMBuildZExt(emit->builder, kernel->lanes, sambaEmitType(emit, emit->i64), "");
-    LLVMValueRef scaled = LLVMBuildMul(
+        sambaLlvm.BuildZExt(emit->builder, kernel->lanes, sambaEmitType(emit, emit->i64), "");
+    LLVMValueRef scaled = sambaLlvm.BuildMul(
         emit->builder, steps,
         sambaEmitSplat(emit, sambaKernelStrideOf(kernel, port, sambaKernelVectorLoop(kernel))), "");
-    value = LLVMBuildAdd(emit->builder, value, scaled, "");
+    value = sambaLlvm.BuildAdd(emit->builder, value, scaled, "");
   }
 
   SambaLaneOp resize = {.opcode = SAMBA_LANE_INT_RESIZE, .type = op->type};
@@ -181,19 +184,22 @@ static LLVMValueRef emitSource(SambaKernel *kernel, SambaKernelPoint *point, uin
 
   LLVMValueRef bits;
   if (op->opcode == SAMBA_LANE_CONSTANT) {
-    bits = LLVMConstInt(emit->i64, op->immediate, false);
+    bits = sambaLlvm.ConstInt(emit->i64, op->immediate, false);
   } else {
     LLVMValueRef at = sambaKernelConstant(kernel, (int64_t)op->immediate);
     LLVMValueRef block = sambaKernelPointerArgument(kernel, kernel->layout.argins);
-    bits = LLVMBuildLoad2(emit->builder, emit->i64,
-                          LLVMBuildGEP2(emit->builder, emit->i64, block, &at, 1, ""), "");
+    bits =
+        sambaLlvm.BuildLoad2(emit->builder, emit->i64,
+                             sambaLlvm.BuildGEP2(emit->builder, emit->i64, block, &at, 1, ""), "");
     markInvariant(kernel, bits);
   }
 
   LLVMTypeRef integer = type == emit->f32 ? emit->i32 : type;
-  LLVMValueRef value = type == emit->i64 ? bits : LLVMBuildTrunc(emit->builder, bits, integer, "");
-  return sambaEmitSplat(
-      emit, type == emit->f32 ? LLVMBuildBitCast(emit->builder, value, emit->f32, "") : value);
+  LLVMValueRef value =
+      type == emit->i64 ? bits : sambaLlvm.BuildTrunc(emit->builder, bits, integer, "");
+  return sambaEmitSplat(emit, type == emit->f32
+                                  ? sambaLlvm.BuildBitCast(emit->builder, value, emit->f32, "")
+                                  : value);
 }
 
 /* A systolic tile's value: read like an input, from the accumulators. */
@@ -249,13 +255,13 @@ void sambaKernelEmitOutputs(SambaKernel *kernel, SambaKernelPoint *point, bool a
     if (kernel->depends[port->value] != after_reduction)
       continue;
     LLVMValueRef value = sambaKernelEmitValue(kernel, point, port->value);
-    LLVMTypeRef scalar = sambaEmitScalarOf(LLVMTypeOf(value));
+    LLVMTypeRef scalar = sambaEmitScalarOf(sambaLlvm.TypeOf(value));
     if (port->dtype == SAMBA_DTYPE_BF16 && !isRounded(spec, port->value, port->dtype))
       value = sambaEmitRoundToBf16(emit, value);
     else if (port->dtype == SAMBA_DTYPE_F16 && !isRounded(spec, port->value, port->dtype))
       value = sambaEmitRoundToHalf(emit, value);
     else if (scalar == emit->i1)
-      value = LLVMBuildZExt(emit->builder, value, sambaEmitType(emit, emit->i32), "");
+      value = sambaLlvm.BuildZExt(emit->builder, value, sambaEmitType(emit, emit->i32), "");
     else if (scalar == emit->i32)
       value = sambaEmitWrap(emit, value, port->dtype);
     uint32_t index = spec->input_count + i;
@@ -268,18 +274,18 @@ void sambaKernelEmitOutputs(SambaKernel *kernel, SambaKernelPoint *point, bool a
 SambaKernelLoop sambaKernelBeginLoop(SambaKernel *kernel, LLVMValueRef start, LLVMValueRef *initial,
                                      uint32_t count) {
   LLVMBuilderRef b = kernel->emit->builder;
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(b);
+  LLVMBasicBlockRef before = sambaLlvm.GetInsertBlock(b);
   SambaKernelLoop loop = {.body = sambaKernelNewBlock(kernel),
                           .carried = sambaAllocate(count * sizeof(LLVMValueRef)),
                           .carried_count = count};
-  LLVMBuildBr(b, loop.body);
-  LLVMPositionBuilderAtEnd(b, loop.body);
+  sambaLlvm.BuildBr(b, loop.body);
+  sambaLlvm.PositionBuilderAtEnd(b, loop.body);
 
-  loop.index = LLVMBuildPhi(b, kernel->emit->i64, "");
-  LLVMAddIncoming(loop.index, &start, &before, 1);
+  loop.index = sambaLlvm.BuildPhi(b, kernel->emit->i64, "");
+  sambaLlvm.AddIncoming(loop.index, &start, &before, 1);
   for (uint32_t i = 0; i < count; ++i) {
-    loop.carried[i] = LLVMBuildPhi(b, LLVMTypeOf(initial[i]), "");
-    LLVMAddIncoming(loop.carried[i], &initial[i], &before, 1);
+    loop.carried[i] = sambaLlvm.BuildPhi(b, sambaLlvm.TypeOf(initial[i]), "");
+    sambaLlvm.AddIncoming(loop.carried[i], &initial[i], &before, 1);
   }
 
   return loop;
@@ -288,14 +294,15 @@ SambaKernelLoop sambaKernelBeginLoop(SambaKernel *kernel, LLVMValueRef start, LL
 void sambaKernelEndLoop(SambaKernel *kernel, SambaKernelLoop *loop, LLVMValueRef step,
                         LLVMValueRef trip, LLVMValueRef *next) {
   LLVMBuilderRef b = kernel->emit->builder;
-  LLVMBasicBlockRef latch = LLVMGetInsertBlock(b);
+  LLVMBasicBlockRef latch = sambaLlvm.GetInsertBlock(b);
   LLVMBasicBlockRef after = sambaKernelNewBlock(kernel);
-  LLVMValueRef following = LLVMBuildNSWAdd(b, loop->index, step, "");
-  LLVMAddIncoming(loop->index, &following, &latch, 1);
+  LLVMValueRef following = sambaLlvm.BuildNSWAdd(b, loop->index, step, "");
+  sambaLlvm.AddIncoming(loop->index, &following, &latch, 1);
   for (uint32_t i = 0; i < loop->carried_count; ++i)
-    LLVMAddIncoming(loop->carried[i], &next[i], &latch, 1);
-  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, following, trip, ""), loop->body, after);
-  LLVMPositionBuilderAtEnd(b, after);
+    sambaLlvm.AddIncoming(loop->carried[i], &next[i], &latch, 1);
+  sambaLlvm.BuildCondBr(b, sambaLlvm.BuildICmp(b, LLVMIntSLT, following, trip, ""), loop->body,
+                        after);
+  sambaLlvm.PositionBuilderAtEnd(b, after);
   free(loop->carried);
 }
 
@@ -304,9 +311,9 @@ LLVMValueRef *sambaKernelAdvance(SambaKernel *kernel, LLVMValueRef *offsets, uin
   LLVMValueRef *next = sambaAllocate(kernel->layout.ports * sizeof *next);
   for (uint32_t p = 0; p < kernel->layout.ports; ++p) {
     LLVMValueRef stride = sambaKernelStrideOf(kernel, p, loop);
-    next[p] =
-        LLVMBuildAdd(kernel->emit->builder, offsets[p],
-                     factor ? LLVMBuildMul(kernel->emit->builder, stride, factor, "") : stride, "");
+    next[p] = sambaLlvm.BuildAdd(
+        kernel->emit->builder, offsets[p],
+        factor ? sambaLlvm.BuildMul(kernel->emit->builder, stride, factor, "") : stride, "");
   }
   return next;
 }
@@ -315,8 +322,8 @@ LLVMValueRef sambaKernelLaneBound(SambaKernel *kernel, LLVMValueRef value) {
   LLVMValueRef bounded = sambaEmitIntrinsic(
       kernel->emit, "llvm.smin", &kernel->emit->i64, 1,
       (LLVMValueRef[]){value, sambaKernelConstant(kernel, kernel->emit->width)}, 2);
-  return sambaEmitSplat(kernel->emit,
-                        LLVMBuildTrunc(kernel->emit->builder, bounded, kernel->emit->i32, ""));
+  return sambaEmitSplat(
+      kernel->emit, sambaLlvm.BuildTrunc(kernel->emit->builder, bounded, kernel->emit->i32, ""));
 }
 
 SambaKernelPoint sambaKernelMakePoint(SambaKernel *kernel, LLVMValueRef *offsets, LLVMValueRef mask,

@@ -22,10 +22,12 @@ static void emitReductions(SambaKernel *kernel, SambaKernelPoint *point, LLVMVal
       continue;
     }
     LLVMTypeRef type = sambaEmitType(emit, sambaEmitLaneType(emit, op->type));
-    LLVMValueRef cell = LLVMBuildGEP2(emit->builder, type, kernel->lane_memory[r], &lane, 1, "");
-    LLVMBuildStore(
+    LLVMValueRef cell =
+        sambaLlvm.BuildGEP2(emit->builder, type, kernel->lane_memory[r], &lane, 1, "");
+    sambaLlvm.BuildStore(
         emit->builder,
-        sambaEmitReduceStep(emit, op, LLVMBuildLoad2(emit->builder, type, cell, ""), a, b), cell);
+        sambaEmitReduceStep(emit, op, sambaLlvm.BuildLoad2(emit->builder, type, cell, ""), a, b),
+        cell);
   }
 }
 
@@ -39,16 +41,17 @@ static void emitReducedRow(SambaKernel *kernel, LLVMValueRef *offsets, LLVMValue
   uint32_t count = kernel->layout.reductions;
   LLVMValueRef trip = kernel->trips[loop_index];
   LLVMValueRef zero = sambaKernelConstant(kernel, 0);
-  LLVMValueRef start = LLVMBuildNeg(b, *position, "");
+  LLVMValueRef start = sambaLlvm.BuildNeg(b, *position, "");
   SambaKernelLoop loop = sambaKernelBeginLoop(kernel, start, accumulators, count);
   LLVMValueRef *here = sambaKernelAdvance(kernel, offsets, loop_index, loop.index);
-  LLVMValueRef skipped = sambaEmitIntrinsic(
-      emit, "llvm.smax", &emit->i64, 1, (LLVMValueRef[]){LLVMBuildNeg(b, loop.index, ""), zero}, 2);
+  LLVMValueRef skipped =
+      sambaEmitIntrinsic(emit, "llvm.smax", &emit->i64, 1,
+                         (LLVMValueRef[]){sambaLlvm.BuildNeg(b, loop.index, ""), zero}, 2);
   LLVMValueRef low = sambaKernelLaneBound(kernel, skipped);
-  LLVMValueRef high = sambaKernelLaneBound(kernel, LLVMBuildSub(b, trip, loop.index, ""));
+  LLVMValueRef high = sambaKernelLaneBound(kernel, sambaLlvm.BuildSub(b, trip, loop.index, ""));
   LLVMValueRef mask =
-      LLVMBuildAnd(b, sambaEmitIntegerCompare(emit, LLVMIntSGE, kernel->lanes, low),
-                   sambaEmitIntegerCompare(emit, LLVMIntSLT, kernel->lanes, high), "");
+      sambaLlvm.BuildAnd(b, sambaEmitIntegerCompare(emit, LLVMIntSGE, kernel->lanes, low),
+                         sambaEmitIntegerCompare(emit, LLVMIntSLT, kernel->lanes, high), "");
   SambaKernelPoint point = sambaKernelMakePoint(kernel, here, mask, true);
 
   for (uint32_t r = 0; r < count; ++r)
@@ -56,8 +59,9 @@ static void emitReducedRow(SambaKernel *kernel, LLVMValueRef *offsets, LLVMValue
   emitReductions(kernel, &point, accumulators, NULL);
   sambaKernelEmitOutputs(kernel, &point, false);
   sambaKernelEndLoop(kernel, &loop, sambaKernelConstant(kernel, emit->width), trip, accumulators);
-  LLVMValueRef sum = LLVMBuildAdd(b, *position, trip, "");
-  *position = LLVMBuildURem(b, sum, sambaKernelConstant(kernel, kernel->spec->reduce_lanes), "");
+  LLVMValueRef sum = sambaLlvm.BuildAdd(b, *position, trip, "");
+  *position =
+      sambaLlvm.BuildURem(b, sum, sambaKernelConstant(kernel, kernel->spec->reduce_lanes), "");
   free(point.values);
   free(here);
 }
@@ -89,10 +93,10 @@ static void emitReducedLoops(SambaKernel *kernel, uint32_t loop_index, LLVMValue
     emitReductions(kernel, &point, accumulators, in_memory ? *position : NULL);
     sambaKernelEmitOutputs(kernel, &point, false);
     if (in_memory) {
-      LLVMValueRef next = LLVMBuildAdd(b, *position, sambaKernelConstant(kernel, 1), "");
-      LLVMValueRef wraps = LLVMBuildICmp(
+      LLVMValueRef next = sambaLlvm.BuildAdd(b, *position, sambaKernelConstant(kernel, 1), "");
+      LLVMValueRef wraps = sambaLlvm.BuildICmp(
           b, LLVMIntEQ, next, sambaKernelConstant(kernel, kernel->spec->reduce_lanes), "");
-      *position = LLVMBuildSelect(b, wraps, sambaKernelConstant(kernel, 0), next, "");
+      *position = sambaLlvm.BuildSelect(b, wraps, sambaKernelConstant(kernel, 0), next, "");
     }
 
     free(point.values);
@@ -132,11 +136,13 @@ static LLVMValueRef parkedOffset(SambaKernel *kernel, LLVMValueRef *offsets, uin
   LLVMBuilderRef b = kernel->emit->builder;
   LLVMValueRef point = offsets[kernel->layout.ports - 1];
   if (kernel->spec->vector_reduced)
-    return LLVMBuildMul(b, point, sambaKernelConstant(kernel, kernel->spec->reduce_lanes), "");
-  return LLVMBuildAdd(b, point,
-                      LLVMBuildMul(b, sambaKernelArgument(kernel, kernel->layout.points),
-                                   sambaKernelConstant(kernel, lane), ""),
-                      "");
+    return sambaLlvm.BuildMul(b, point, sambaKernelConstant(kernel, kernel->spec->reduce_lanes),
+                              "");
+  return sambaLlvm.BuildAdd(b, point,
+                            sambaLlvm.BuildMul(b,
+                                               sambaKernelArgument(kernel, kernel->layout.points),
+                                               sambaKernelConstant(kernel, lane), ""),
+                            "");
 }
 
 /* What a reduction begins with at these points. */
@@ -163,15 +169,15 @@ static LLVMValueRef loadParked(SambaKernel *kernel, uint32_t r, LLVMValueRef *of
                                                 SAMBA_WALK_CONTIGUOUS, NULL, mask, false);
   if (op->type == SAMBA_DTYPE_I1)
     loaded = sambaEmitIntegerCompare(emit, LLVMIntNE, loaded, sambaEmitInteger(emit, emit->i32, 0));
-  return LLVMBuildSelect(emit->builder, kernel->first, identity, loaded, "");
+  return sambaLlvm.BuildSelect(emit->builder, kernel->first, identity, loaded, "");
 }
 
 static void storeParked(SambaKernel *kernel, uint32_t r, LLVMValueRef *offsets, LLVMValueRef mask,
                         uint32_t lane, LLVMValueRef value) {
   SambaEmit *emit = kernel->emit;
   LLVMValueRef base = sambaKernelPointerArgument(kernel, kernel->layout.accumulators + r);
-  if (sambaEmitScalarOf(LLVMTypeOf(value)) == emit->i1)
-    value = LLVMBuildZExt(emit->builder, value, sambaEmitType(emit, emit->i32), "");
+  if (sambaEmitScalarOf(sambaLlvm.TypeOf(value)) == emit->i1)
+    value = sambaLlvm.BuildZExt(emit->builder, value, sambaEmitType(emit, emit->i32), "");
   sambaKernelStoreElements(kernel, value, base, parkedOffset(kernel, offsets, lane),
                            SAMBA_WALK_CONTIGUOUS, NULL, mask);
 }
@@ -185,7 +191,7 @@ static LLVMValueRef foldVector(SambaKernel *kernel, const SambaLaneOp *op, LLVMV
   LLVMValueRef lanes[256];
 
   for (unsigned l = 0; l < emit->width; ++l)
-    lanes[l] = LLVMConstInt(emit->i32, l, false);
+    lanes[l] = sambaLlvm.ConstInt(emit->i32, l, false);
   unsigned live = emit->width;
   while (live > 1) {
     unsigned half = (live + 1) / 2;
@@ -195,22 +201,23 @@ static LLVMValueRef foldVector(SambaKernel *kernel, const SambaLaneOp *op, LLVMV
       SambaEmit scalar = *emit;
       scalar.width = 1;
       for (unsigned l = 0; l < live; ++l)
-        odd[l] = LLVMBuildExtractElement(emit->builder, value, lanes[l], "");
+        odd[l] = sambaLlvm.BuildExtractElement(emit->builder, value, lanes[l], "");
       for (unsigned h = half, n = live; n > 1; n = h, h = (h + 1) / 2)
         for (unsigned l = 0; l + h < n; ++l)
           odd[l] = sambaEmitReduceCombine(&scalar, op, odd[l], odd[l + h]);
       return odd[0];
     }
-    LLVMTypeRef type = LLVMTypeOf(value);
-    LLVMValueRef low = LLVMBuildShuffleVector(emit->builder, value, LLVMGetPoison(type),
-                                              LLVMConstVector(lanes, half), "");
-    LLVMValueRef high = LLVMBuildShuffleVector(emit->builder, value, LLVMGetPoison(type),
-                                               LLVMConstVector(lanes + half, half), "");
+    LLVMTypeRef type = sambaLlvm.TypeOf(value);
+    LLVMValueRef low = sambaLlvm.BuildShuffleVector(emit->builder, value, sambaLlvm.GetPoison(type),
+                                                    sambaLlvm.ConstVector(lanes, half), "");
+    LLVMValueRef high =
+        sambaLlvm.BuildShuffleVector(emit->builder, value, sambaLlvm.GetPoison(type),
+                                     sambaLlvm.ConstVector(lanes + half, half), "");
     SambaEmit narrower = *emit;
     narrower.width = half;
     if (half == 1) {
-      low = LLVMBuildExtractElement(emit->builder, low, lanes[0], "");
-      high = LLVMBuildExtractElement(emit->builder, high, lanes[0], "");
+      low = sambaLlvm.BuildExtractElement(emit->builder, low, lanes[0], "");
+      high = sambaLlvm.BuildExtractElement(emit->builder, high, lanes[0], "");
     }
     value = sambaEmitReduceCombine(&narrower, op, low, high);
     live = half;
@@ -228,9 +235,9 @@ static LLVMValueRef foldMemory(SambaKernel *kernel, uint32_t r) {
   unsigned live = kernel->spec->reduce_lanes;
   for (unsigned l = 0; l < live; ++l) {
     LLVMValueRef at = sambaKernelConstant(kernel, l);
-    lanes[l] =
-        LLVMBuildLoad2(emit->builder, type,
-                       LLVMBuildGEP2(emit->builder, type, kernel->lane_memory[r], &at, 1, ""), "");
+    lanes[l] = sambaLlvm.BuildLoad2(
+        emit->builder, type,
+        sambaLlvm.BuildGEP2(emit->builder, type, kernel->lane_memory[r], &at, 1, ""), "");
   }
 
   for (unsigned h = (live + 1) / 2; live > 1; live = h, h = (h + 1) / 2)
@@ -249,9 +256,10 @@ static void emitPost(SambaKernel *kernel, LLVMValueRef *offsets, LLVMValueRef ma
   for (uint32_t p = 0; p < kernel->layout.ports; ++p) {
     last[p] = offsets[p];
     for (uint32_t l = kernel->spec->parallel_loops; l < kernel->layout.loops; ++l) {
-      LLVMValueRef steps = LLVMBuildSub(b, kernel->trips[l], sambaKernelConstant(kernel, 1), "");
-      last[p] = LLVMBuildAdd(b, last[p],
-                             LLVMBuildMul(b, steps, sambaKernelStrideOf(kernel, p, l), ""), "");
+      LLVMValueRef steps =
+          sambaLlvm.BuildSub(b, kernel->trips[l], sambaKernelConstant(kernel, 1), "");
+      last[p] = sambaLlvm.BuildAdd(
+          b, last[p], sambaLlvm.BuildMul(b, steps, sambaKernelStrideOf(kernel, p, l), ""), "");
     }
   }
 
@@ -279,8 +287,8 @@ static LLVMTypeRef reductionType(const SambaKernel *kernel, uint32_t reduction) 
 
 static LLVMValueRef cellAddress(SambaKernel *kernel, uint32_t reduction, uint32_t cell) {
   LLVMValueRef at = sambaKernelConstant(kernel, cell);
-  return LLVMBuildGEP2(kernel->emit->builder, reductionType(kernel, reduction),
-                       kernel->lane_memory[reduction], &at, 1, "");
+  return sambaLlvm.BuildGEP2(kernel->emit->builder, reductionType(kernel, reduction),
+                             kernel->lane_memory[reduction], &at, 1, "");
 }
 
 /* Accumulators as the call before left them, or their identities. */
@@ -290,7 +298,7 @@ static void loadAccumulators(SambaKernel *kernel, LLVMValueRef *offsets, LLVMVal
     for (uint32_t l = 0; l < cellCount(kernel->spec); ++l) {
       accumulators[r] = loadParked(kernel, r, offsets, mask, l);
       if (isInMemory(kernel->spec))
-        LLVMBuildStore(kernel->emit->builder, accumulators[r], cellAddress(kernel, r, l));
+        sambaLlvm.BuildStore(kernel->emit->builder, accumulators[r], cellAddress(kernel, r, l));
     }
 }
 
@@ -301,8 +309,8 @@ static void parkAccumulators(SambaKernel *kernel, LLVMValueRef *offsets, LLVMVal
     for (uint32_t l = 0; l < cellCount(kernel->spec); ++l) {
       LLVMValueRef value = accumulators[r];
       if (isInMemory(kernel->spec))
-        value = LLVMBuildLoad2(kernel->emit->builder, reductionType(kernel, r),
-                               cellAddress(kernel, r, l), "");
+        value = sambaLlvm.BuildLoad2(kernel->emit->builder, reductionType(kernel, r),
+                                     cellAddress(kernel, r, l), "");
       storeParked(kernel, r, offsets, mask, l, value);
     }
 }
@@ -338,17 +346,17 @@ void sambaKernelEmitReduction(SambaKernel *kernel, LLVMValueRef *offsets, LLVMVa
   LLVMBasicBlockRef park = spec->parks ? sambaKernelNewBlock(kernel) : NULL;
   LLVMBasicBlockRef after = sambaKernelNewBlock(kernel);
   if (spec->parks) {
-    LLVMBuildCondBr(b, kernel->last, finish, park);
-    LLVMPositionBuilderAtEnd(b, park);
+    sambaLlvm.BuildCondBr(b, kernel->last, finish, park);
+    sambaLlvm.PositionBuilderAtEnd(b, park);
     parkAccumulators(kernel, offsets, mask, accumulators);
-    LLVMBuildBr(b, after);
+    sambaLlvm.BuildBr(b, after);
   } else {
-    LLVMBuildBr(b, finish);
+    sambaLlvm.BuildBr(b, finish);
   }
 
-  LLVMPositionBuilderAtEnd(b, finish);
+  sambaLlvm.PositionBuilderAtEnd(b, finish);
   finishReductions(kernel, offsets, mask, accumulators);
-  LLVMBuildBr(b, after);
-  LLVMPositionBuilderAtEnd(b, after);
+  sambaLlvm.BuildBr(b, after);
+  sambaLlvm.PositionBuilderAtEnd(b, after);
   free(accumulators);
 }

@@ -8,8 +8,7 @@
 #define SAMBA_BACKEND_SIM_VALUE_LANE_EMIT_H
 
 #include "backend/section/section.h"
-
-#include <llvm-c/Core.h>
+#include "backend/sim/value/lane/llvm.h"
 
 typedef struct SambaEmit {
   LLVMContextRef context;

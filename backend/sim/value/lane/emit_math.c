@@ -58,23 +58,23 @@ static LLVMValueRef polynomial(const SambaEmit *emit, const double *coefficients
 #define POLYNOMIAL(emit, table, x) polynomial((emit), (table), COUNT(table), (x))
 
 static LLVMValueRef add(const SambaEmit *emit, LLVMValueRef a, LLVMValueRef b) {
-  return LLVMBuildFAdd(emit->builder, a, b, "");
+  return sambaLlvm.BuildFAdd(emit->builder, a, b, "");
 }
 static LLVMValueRef sub(const SambaEmit *emit, LLVMValueRef a, LLVMValueRef b) {
-  return LLVMBuildFSub(emit->builder, a, b, "");
+  return sambaLlvm.BuildFSub(emit->builder, a, b, "");
 }
 static LLVMValueRef mul(const SambaEmit *emit, LLVMValueRef a, LLVMValueRef b) {
-  return LLVMBuildFMul(emit->builder, a, b, "");
+  return sambaLlvm.BuildFMul(emit->builder, a, b, "");
 }
 static LLVMValueRef divide(const SambaEmit *emit, LLVMValueRef a, LLVMValueRef b) {
-  return LLVMBuildFDiv(emit->builder, a, b, "");
+  return sambaLlvm.BuildFDiv(emit->builder, a, b, "");
 }
 static LLVMValueRef d(const SambaEmit *emit, double value) { return sambaEmitDouble(emit, value); }
 static LLVMValueRef widen(const SambaEmit *emit, LLVMValueRef x) {
-  return LLVMBuildFPExt(emit->builder, x, sambaEmitType(emit, emit->f64), "");
+  return sambaLlvm.BuildFPExt(emit->builder, x, sambaEmitType(emit, emit->f64), "");
 }
 static LLVMValueRef narrow(const SambaEmit *emit, LLVMValueRef x) {
-  return LLVMBuildFPTrunc(emit->builder, x, sambaEmitType(emit, emit->f32), "");
+  return sambaLlvm.BuildFPTrunc(emit->builder, x, sambaEmitType(emit, emit->f32), "");
 }
 static LLVMValueRef magnitude(const SambaEmit *emit, LLVMValueRef x) {
   return sambaEmitUnary(emit, "llvm.fabs", x);
@@ -107,12 +107,13 @@ static const double integerMagic = 0x1.8p52;
 
 /* 2^n for the integer that `shifted` = n + integerMagic holds, |n| < 1023. */
 static LLVMValueRef powerOfTwo(const SambaEmit *emit, LLVMValueRef shifted) {
-  LLVMValueRef bits = LLVMBuildShl(emit->builder, sambaEmitBitcast(emit, shifted, emit->i64),
-                                   sambaEmitInteger(emit, emit->i64, 52), "");
-  return sambaEmitBitcast(
-      emit,
-      LLVMBuildAdd(emit->builder, bits, sambaEmitInteger(emit, emit->i64, INT64_C(1023) << 52), ""),
-      emit->f64);
+  LLVMValueRef bits = sambaLlvm.BuildShl(emit->builder, sambaEmitBitcast(emit, shifted, emit->i64),
+                                         sambaEmitInteger(emit, emit->i64, 52), "");
+  return sambaEmitBitcast(emit,
+                          sambaLlvm.BuildAdd(emit->builder, bits,
+                                             sambaEmitInteger(emit, emit->i64, INT64_C(1023) << 52),
+                                             ""),
+                          emit->f64);
 }
 
 typedef struct Exponential {
@@ -148,15 +149,15 @@ typedef struct Logarithm {
 static Logarithm logarithm(const SambaEmit *emit, LLVMValueRef u, LLVMValueRef above_one) {
   LLVMBuilderRef b = emit->builder;
   LLVMValueRef bits = sambaEmitBitcast(emit, u, emit->i64);
-  LLVMValueRef offset = LLVMBuildSub(
+  LLVMValueRef offset = sambaLlvm.BuildSub(
       b, bits, sambaEmitInteger(emit, emit->i64, INT64_C(0x3FE6A09E667F3BCD)), ""); /* sqrt(1/2) */
-  LLVMValueRef k = LLVMBuildAShr(b, offset, sambaEmitInteger(emit, emit->i64, 52), "");
-  LLVMValueRef mantissa =
-      LLVMBuildSub(b, bits, LLVMBuildShl(b, k, sambaEmitInteger(emit, emit->i64, 52), ""), "");
+  LLVMValueRef k = sambaLlvm.BuildAShr(b, offset, sambaEmitInteger(emit, emit->i64, 52), "");
+  LLVMValueRef mantissa = sambaLlvm.BuildSub(
+      b, bits, sambaLlvm.BuildShl(b, k, sambaEmitInteger(emit, emit->i64, 52), ""), "");
   LLVMValueRef m = sambaEmitBitcast(emit, mantissa, emit->f64);
   LLVMValueRef magic = sambaEmitInteger(emit, emit->i64, INT64_C(0x4338000000000000));
   LLVMValueRef exponent =
-      sub(emit, sambaEmitBitcast(emit, LLVMBuildAdd(b, k, magic, ""), emit->f64),
+      sub(emit, sambaEmitBitcast(emit, sambaLlvm.BuildAdd(b, k, magic, ""), emit->f64),
           d(emit, integerMagic));
   LLVMValueRef numerator = sub(emit, m, d(emit, 1));
   LLVMValueRef denominator = add(emit, m, d(emit, 1));
@@ -201,16 +202,16 @@ static LLVMValueRef exp32(const SambaEmit *emit, LLVMValueRef x) {
   for (size_t i = 1; i < COUNT(expPolynomial); ++i)
     q = sambaEmitFma(emit, q, r, sambaEmitFloat(emit, expPolynomial[i]));
   LLVMValueRef p = add(emit, sambaEmitFma(emit, mul(emit, r, r), q, r), sambaEmitFloat(emit, 1.0f));
-  LLVMValueRef whole = LLVMBuildSub(b, sambaEmitBitcast(emit, shifted, emit->i32),
-                                    sambaEmitInteger(emit, emit->i32, 0x4B400000), "");
-  LLVMValueRef first = LLVMBuildAShr(b, whole, sambaEmitInteger(emit, emit->i32, 1), "");
-  LLVMValueRef second = LLVMBuildSub(b, whole, first, "");
+  LLVMValueRef whole = sambaLlvm.BuildSub(b, sambaEmitBitcast(emit, shifted, emit->i32),
+                                          sambaEmitInteger(emit, emit->i32, 0x4B400000), "");
+  LLVMValueRef first = sambaLlvm.BuildAShr(b, whole, sambaEmitInteger(emit, emit->i32, 1), "");
+  LLVMValueRef second = sambaLlvm.BuildSub(b, whole, first, "");
   LLVMValueRef bias = sambaEmitInteger(emit, emit->i32, 127);
   LLVMValueRef place = sambaEmitInteger(emit, emit->i32, 23);
   LLVMValueRef low = sambaEmitBitcast(
-      emit, LLVMBuildShl(b, LLVMBuildAdd(b, first, bias, ""), place, ""), emit->f32);
+      emit, sambaLlvm.BuildShl(b, sambaLlvm.BuildAdd(b, first, bias, ""), place, ""), emit->f32);
   LLVMValueRef high = sambaEmitBitcast(
-      emit, LLVMBuildShl(b, LLVMBuildAdd(b, second, bias, ""), place, ""), emit->f32);
+      emit, sambaLlvm.BuildShl(b, sambaLlvm.BuildAdd(b, second, bias, ""), place, ""), emit->f32);
   return pick(emit, isNan(emit, x), x, mul(emit, mul(emit, p, low), high));
 }
 
@@ -232,7 +233,7 @@ static LLVMValueRef erf32(const SambaEmit *emit, LLVMValueRef x) {
   LLVMValueRef square = mul(emit, y, y);
   LLVMValueRef near_zero = mul(emit, y, POLYNOMIAL(emit, erfPolynomial, square));
   LLVMValueRef t = divide(emit, sub(emit, y, d(emit, 2)), add(emit, y, d(emit, 2)));
-  LLVMValueRef tail = mul(emit, exp64(emit, LLVMBuildFNeg(emit->builder, square, "")),
+  LLVMValueRef tail = mul(emit, exp64(emit, sambaLlvm.BuildFNeg(emit->builder, square, "")),
                           POLYNOMIAL(emit, erfcxPolynomial, t));
   LLVMValueRef result =
       pick(emit, less(emit, y, d(emit, 1)), near_zero, sub(emit, d(emit, 1), tail));
@@ -269,18 +270,18 @@ static LLVMValueRef turnTable(const SambaEmit *emit, unsigned word) {
           position >= 1 ? twoOverPi[(position - 1) / 32] >> (31 - (position - 1) % 32) & 1 : 0;
       bits = bits << 1 | bit;
     }
-    values[index] = LLVMConstInt(emit->i32, bits, false);
+    values[index] = sambaLlvm.ConstInt(emit->i32, bits, false);
   }
 
-  LLVMTypeRef type = LLVMArrayType2(emit->i32, entries);
+  LLVMTypeRef type = sambaLlvm.ArrayType2(emit->i32, entries);
   static const char *const names[] = {"samba.turns.0", "samba.turns.1", "samba.turns.2"};
-  LLVMValueRef table = LLVMGetNamedGlobal(emit->module, names[word]);
+  LLVMValueRef table = sambaLlvm.GetNamedGlobal(emit->module, names[word]);
 
   if (!table) {
-    table = LLVMAddGlobal(emit->module, type, names[word]);
-    LLVMSetInitializer(table, LLVMConstArray2(emit->i32, values, entries));
-    LLVMSetGlobalConstant(table, true);
-    LLVMSetLinkage(table, LLVMPrivateLinkage);
+    table = sambaLlvm.AddGlobal(emit->module, type, names[word]);
+    sambaLlvm.SetInitializer(table, sambaLlvm.ConstArray2(emit->i32, values, entries));
+    sambaLlvm.SetGlobalConstant(table, true);
+    sambaLlvm.SetLinkage(table, LLVMPrivateLinkage);
   }
 
   return table;
@@ -288,17 +289,17 @@ static LLVMValueRef turnTable(const SambaEmit *emit, unsigned word) {
 
 static LLVMValueRef turnWord(const SambaEmit *emit, unsigned word, LLVMValueRef index) {
   LLVMValueRef table = turnTable(emit, word);
-  LLVMValueRef address = LLVMBuildGEP2(emit->builder, emit->i32, table, &index, 1, "");
+  LLVMValueRef address = sambaLlvm.BuildGEP2(emit->builder, emit->i32, table, &index, 1, "");
   LLVMValueRef loaded;
   if (emit->width == 1) {
-    loaded = LLVMBuildLoad2(emit->builder, emit->i32, address, "");
+    loaded = sambaLlvm.BuildLoad2(emit->builder, emit->i32, address, "");
   } else {
-    LLVMTypeRef overloads[] = {sambaEmitType(emit, emit->i32), LLVMTypeOf(address)};
+    LLVMTypeRef overloads[] = {sambaEmitType(emit, emit->i32), sambaLlvm.TypeOf(address)};
     LLVMValueRef arguments[] = {address, sambaEmitInteger(emit, emit->i1, 1),
-                                LLVMConstNull(overloads[0])};
+                                sambaLlvm.ConstNull(overloads[0])};
     loaded = sambaEmitIntrinsic(emit, "llvm.masked.gather", overloads, 2, arguments, 3);
   }
-  return LLVMBuildZExt(emit->builder, loaded, sambaEmitType(emit, emit->i64), "");
+  return sambaLlvm.BuildZExt(emit->builder, loaded, sambaEmitType(emit, emit->i64), "");
 }
 
 /* sin or cos of any f32: x * 2/pi modulo 4 exactly enough in fixed point, then polynomials on
@@ -308,50 +309,55 @@ static LLVMValueRef sine(const SambaEmit *emit, LLVMValueRef x, bool cosine) {
   LLVMValueRef y32 = magnitude(emit, x);
   LLVMValueRef bits = sambaEmitBitcast(emit, y32, emit->i32);
   LLVMValueRef exponent =
-      LLVMBuildSub(b, LLVMBuildLShr(b, bits, sambaEmitInteger(emit, emit->i32, 23), ""),
-                   sambaEmitInteger(emit, emit->i32, 126), "");
+      sambaLlvm.BuildSub(b, sambaLlvm.BuildLShr(b, bits, sambaEmitInteger(emit, emit->i32, 23), ""),
+                         sambaEmitInteger(emit, emit->i32, 126), "");
   LLVMValueRef index =
       sambaEmitBinary(emit, "llvm.smax", exponent, sambaEmitInteger(emit, emit->i32, 0));
 
   index = sambaEmitBinary(emit, "llvm.smin", index, sambaEmitInteger(emit, emit->i32, 128));
-  LLVMValueRef mantissa =
-      LLVMBuildOr(b, LLVMBuildAnd(b, bits, sambaEmitInteger(emit, emit->i32, 0x7FFFFF), ""),
-                  sambaEmitInteger(emit, emit->i32, 0x800000), "");
-  LLVMValueRef m = LLVMBuildZExt(b, mantissa, sambaEmitType(emit, emit->i64), "");
+  LLVMValueRef mantissa = sambaLlvm.BuildOr(
+      b, sambaLlvm.BuildAnd(b, bits, sambaEmitInteger(emit, emit->i32, 0x7FFFFF), ""),
+      sambaEmitInteger(emit, emit->i32, 0x800000), "");
+  LLVMValueRef m = sambaLlvm.BuildZExt(b, mantissa, sambaEmitType(emit, emit->i64), "");
   LLVMValueRef c32 = sambaEmitInteger(emit, emit->i64, 32);
-  LLVMValueRef carry = LLVMBuildLShr(b, LLVMBuildMul(b, m, turnWord(emit, 2, index), ""), c32, "");
+  LLVMValueRef carry =
+      sambaLlvm.BuildLShr(b, sambaLlvm.BuildMul(b, m, turnWord(emit, 2, index), ""), c32, "");
   LLVMValueRef middle =
-      LLVMBuildAdd(b, LLVMBuildMul(b, m, turnWord(emit, 1, index), ""), carry, "");
-  LLVMValueRef turns = LLVMBuildAdd(
-      b, LLVMBuildShl(b, LLVMBuildMul(b, m, turnWord(emit, 0, index), ""), c32, ""), middle, "");
-  LLVMValueRef quarter = LLVMBuildLShr(
-      b, LLVMBuildAdd(b, turns, sambaEmitInteger(emit, emit->i64, INT64_C(1) << 61), ""),
+      sambaLlvm.BuildAdd(b, sambaLlvm.BuildMul(b, m, turnWord(emit, 1, index), ""), carry, "");
+  LLVMValueRef turns = sambaLlvm.BuildAdd(
+      b, sambaLlvm.BuildShl(b, sambaLlvm.BuildMul(b, m, turnWord(emit, 0, index), ""), c32, ""),
+      middle, "");
+  LLVMValueRef quarter = sambaLlvm.BuildLShr(
+      b, sambaLlvm.BuildAdd(b, turns, sambaEmitInteger(emit, emit->i64, INT64_C(1) << 61), ""),
       sambaEmitInteger(emit, emit->i64, 62), "");
-  LLVMValueRef fraction = LLVMBuildSub(
-      b, turns, LLVMBuildShl(b, quarter, sambaEmitInteger(emit, emit->i64, 62), ""), "");
-  LLVMValueRef reduced = mul(emit, LLVMBuildSIToFP(b, fraction, sambaEmitType(emit, emit->f64), ""),
-                             d(emit, M_PI_2 * 0x1p-62));
+  LLVMValueRef fraction = sambaLlvm.BuildSub(
+      b, turns, sambaLlvm.BuildShl(b, quarter, sambaEmitInteger(emit, emit->i64, 62), ""), "");
+  LLVMValueRef reduced =
+      mul(emit, sambaLlvm.BuildSIToFP(b, fraction, sambaEmitType(emit, emit->f64), ""),
+          d(emit, M_PI_2 * 0x1p-62));
   LLVMValueRef y = widen(emit, y32);
   LLVMValueRef direct = less(emit, y, d(emit, M_PI_4));
   LLVMValueRef zero = sambaEmitInteger(emit, emit->i64, 0);
   LLVMValueRef r = pick(emit, direct, y, reduced);
   quarter = pick(emit, direct, zero, quarter);
   if (cosine)
-    quarter = LLVMBuildAdd(b, quarter, sambaEmitInteger(emit, emit->i64, 1), "");
+    quarter = sambaLlvm.BuildAdd(b, quarter, sambaEmitInteger(emit, emit->i64, 1), "");
   LLVMValueRef square = mul(emit, r, r);
   LLVMValueRef odd = sambaEmitIntegerCompare(
-      emit, LLVMIntNE, LLVMBuildAnd(b, quarter, sambaEmitInteger(emit, emit->i64, 1), ""), zero);
+      emit, LLVMIntNE, sambaLlvm.BuildAnd(b, quarter, sambaEmitInteger(emit, emit->i64, 1), ""),
+      zero);
   LLVMValueRef negative = sambaEmitIntegerCompare(
-      emit, LLVMIntNE, LLVMBuildAnd(b, quarter, sambaEmitInteger(emit, emit->i64, 2), ""), zero);
+      emit, LLVMIntNE, sambaLlvm.BuildAnd(b, quarter, sambaEmitInteger(emit, emit->i64, 2), ""),
+      zero);
   LLVMValueRef value = pick(emit, odd, POLYNOMIAL(emit, cosPolynomial, square),
                             mul(emit, r, POLYNOMIAL(emit, sinPolynomial, square)));
-  value = pick(emit, negative, LLVMBuildFNeg(b, value, ""), value);
+  value = pick(emit, negative, sambaLlvm.BuildFNeg(b, value, ""), value);
   LLVMValueRef result = narrow(emit, value);
   if (!cosine) {
     LLVMValueRef below =
         sambaEmitIntegerCompare(emit, LLVMIntSLT, sambaEmitBitcast(emit, x, emit->i32),
                                 sambaEmitInteger(emit, emit->i32, 0));
-    result = pick(emit, below, LLVMBuildFNeg(b, result, ""), result);
+    result = pick(emit, below, sambaLlvm.BuildFNeg(b, result, ""), result);
   }
 
   return pick(emit, less(emit, y32, sambaEmitFloat(emit, INFINITY)), result,
@@ -382,18 +388,19 @@ static LLVMValueRef pow32(const SambaEmit *emit, LLVMValueRef x32, LLVMValueRef 
   LLVMValueRef result = narrow(emit, sambaEmitFma(emit, scale, fraction, scale));
   LLVMValueRef half = mul(emit, y, d(emit, 0.5));
   LLVMValueRef whole = equal(emit, sambaEmitUnary(emit, "llvm.trunc", y), y);
-  LLVMValueRef odd = LLVMBuildAnd(
-      b, whole, LLVMBuildNot(b, equal(emit, sambaEmitUnary(emit, "llvm.trunc", half), half), ""),
-      "");
+  LLVMValueRef odd = sambaLlvm.BuildAnd(
+      b, whole,
+      sambaLlvm.BuildNot(b, equal(emit, sambaEmitUnary(emit, "llvm.trunc", half), half), ""), "");
   LLVMValueRef sign =
       sambaEmitIntegerCompare(emit, LLVMIntSLT, sambaEmitBitcast(emit, x32, emit->i32),
                               sambaEmitInteger(emit, emit->i32, 0));
-  result = pick(emit, LLVMBuildAnd(b, odd, sign, ""), LLVMBuildFNeg(b, result, ""), result);
-  LLVMValueRef inside = LLVMBuildAnd(b, less(emit, x, zero), less(emit, base, infinity), "");
-  LLVMValueRef undefined = LLVMBuildAnd(b, inside, LLVMBuildNot(b, whole, ""), "");
-  undefined = LLVMBuildOr(b, undefined, sambaEmitCompare(emit, LLVMRealUNO, x, y), "");
+  result =
+      pick(emit, sambaLlvm.BuildAnd(b, odd, sign, ""), sambaLlvm.BuildFNeg(b, result, ""), result);
+  LLVMValueRef inside = sambaLlvm.BuildAnd(b, less(emit, x, zero), less(emit, base, infinity), "");
+  LLVMValueRef undefined = sambaLlvm.BuildAnd(b, inside, sambaLlvm.BuildNot(b, whole, ""), "");
+  undefined = sambaLlvm.BuildOr(b, undefined, sambaEmitCompare(emit, LLVMRealUNO, x, y), "");
   result = pick(emit, undefined, sambaEmitFloat(emit, (float)NAN), result);
-  LLVMValueRef always_one = LLVMBuildOr(b, equal(emit, y, zero), equal(emit, x, one), "");
+  LLVMValueRef always_one = sambaLlvm.BuildOr(b, equal(emit, y, zero), equal(emit, x, one), "");
 
   return pick(emit, always_one, sambaEmitFloat(emit, 1.0f), result);
 }

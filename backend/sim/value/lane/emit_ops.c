@@ -23,12 +23,12 @@ static LLVMValueRef canonicalNan(const SambaEmit *emit) { return sambaEmitFloat(
  * is odd, then cut. */
 static LLVMValueRef roundPattern(const SambaEmit *emit, LLVMValueRef bits, unsigned drop) {
   LLVMBuilderRef b = emit->builder;
-  LLVMValueRef odd =
-      LLVMBuildAnd(b, LLVMBuildLShr(b, bits, sambaEmitInteger(emit, emit->i32, drop), ""),
-                   sambaEmitInteger(emit, emit->i32, 1), "");
+  LLVMValueRef odd = sambaLlvm.BuildAnd(
+      b, sambaLlvm.BuildLShr(b, bits, sambaEmitInteger(emit, emit->i32, drop), ""),
+      sambaEmitInteger(emit, emit->i32, 1), "");
   LLVMValueRef half = sambaEmitInteger(emit, emit->i32, (INT64_C(1) << (drop - 1)) - 1);
-  LLVMValueRef sum = LLVMBuildAdd(b, LLVMBuildAdd(b, bits, half, ""), odd, "");
-  return LLVMBuildAnd(b, sum, sambaEmitInteger(emit, emit->i32, -(INT64_C(1) << drop)), "");
+  LLVMValueRef sum = sambaLlvm.BuildAdd(b, sambaLlvm.BuildAdd(b, bits, half, ""), odd, "");
+  return sambaLlvm.BuildAnd(b, sum, sambaEmitInteger(emit, emit->i32, -(INT64_C(1) << drop)), "");
 }
 
 LLVMValueRef sambaEmitRoundToBf16(const SambaEmit *emit, LLVMValueRef value) {
@@ -49,7 +49,8 @@ LLVMValueRef sambaEmitRoundToHalf(const SambaEmit *emit, LLVMValueRef value) {
   /* Below 2^-14 the spacing of f16 is 2^-24, which is the spacing of f32 in [0.5, 1): one addition
    * rounds. */
   LLVMValueRef half = sambaEmitFloat(emit, 0.5f);
-  LLVMValueRef small = LLVMBuildFSub(b, LLVMBuildFAdd(b, magnitude, half, ""), half, "");
+  LLVMValueRef small =
+      sambaLlvm.BuildFSub(b, sambaLlvm.BuildFAdd(b, magnitude, half, ""), half, "");
   LLVMValueRef is_small =
       sambaEmitCompare(emit, LLVMRealOLT, magnitude, sambaEmitFloat(emit, 0x1p-14f));
   LLVMValueRef result =
@@ -61,13 +62,13 @@ LLVMValueRef sambaEmitWrap(const SambaEmit *emit, LLVMValueRef value, SambaDType
   LLVMBuilderRef b = emit->builder;
   switch (dtype) {
   case SAMBA_DTYPE_I1:
-    return LLVMBuildAnd(b, value, sambaEmitInteger(emit, emit->i32, 1), "");
+    return sambaLlvm.BuildAnd(b, value, sambaEmitInteger(emit, emit->i32, 1), "");
   case SAMBA_DTYPE_UI8:
-    return LLVMBuildAnd(b, value, sambaEmitInteger(emit, emit->i32, 255), "");
+    return sambaLlvm.BuildAnd(b, value, sambaEmitInteger(emit, emit->i32, 255), "");
   case SAMBA_DTYPE_I8:
   case SAMBA_DTYPE_I16: {
     LLVMValueRef shift = sambaEmitInteger(emit, emit->i32, dtype == SAMBA_DTYPE_I8 ? 24 : 16);
-    return LLVMBuildAShr(b, LLVMBuildShl(b, value, shift, ""), shift, "");
+    return sambaLlvm.BuildAShr(b, sambaLlvm.BuildShl(b, value, shift, ""), shift, "");
   }
   default:
     return value;
@@ -83,11 +84,12 @@ static LLVMValueRef integerDivide(const SambaEmit *emit, LLVMTypeRef scalar, boo
   LLVMValueRef by_minus_one =
       sambaEmitIntegerCompare(emit, LLVMIntEQ, b, sambaEmitInteger(emit, scalar, -1));
   LLVMValueRef safe =
-      sambaEmitSelect(emit, LLVMBuildOr(emit->builder, by_zero, by_minus_one, ""), one, b);
-  LLVMValueRef result = remainder ? LLVMBuildSRem(emit->builder, a, safe, "")
-                                  : LLVMBuildSDiv(emit->builder, a, safe, "");
+      sambaEmitSelect(emit, sambaLlvm.BuildOr(emit->builder, by_zero, by_minus_one, ""), one, b);
+  LLVMValueRef result = remainder ? sambaLlvm.BuildSRem(emit->builder, a, safe, "")
+                                  : sambaLlvm.BuildSDiv(emit->builder, a, safe, "");
   if (!remainder)
-    result = sambaEmitSelect(emit, by_minus_one, LLVMBuildSub(emit->builder, zero, a, ""), result);
+    result =
+        sambaEmitSelect(emit, by_minus_one, sambaLlvm.BuildSub(emit->builder, zero, a, ""), result);
   return sambaEmitSelect(emit, by_zero, zero, result);
 }
 
@@ -101,14 +103,14 @@ static LLVMValueRef integerPower(const SambaEmit *emit, LLVMTypeRef scalar, LLVM
   LLVMValueRef power = one;
   LLVMValueRef square = a;
   LLVMValueRef is_odd =
-      sambaEmitIntegerCompare(emit, LLVMIntNE, LLVMBuildAnd(b, exponent, one, ""), zero);
+      sambaEmitIntegerCompare(emit, LLVMIntNE, sambaLlvm.BuildAnd(b, exponent, one, ""), zero);
 
-  for (unsigned bit = 0; bit + 1 < LLVMGetIntTypeWidth(scalar); ++bit) {
+  for (unsigned bit = 0; bit + 1 < sambaLlvm.GetIntTypeWidth(scalar); ++bit) {
     LLVMValueRef set =
-        LLVMBuildAnd(b, exponent, sambaEmitInteger(emit, scalar, INT64_C(1) << bit), "");
+        sambaLlvm.BuildAnd(b, exponent, sambaEmitInteger(emit, scalar, INT64_C(1) << bit), "");
     power = sambaEmitSelect(emit, sambaEmitIntegerCompare(emit, LLVMIntNE, set, zero),
-                            LLVMBuildMul(b, power, square, ""), power);
-    square = LLVMBuildMul(b, square, square, "");
+                            sambaLlvm.BuildMul(b, power, square, ""), power);
+    square = sambaLlvm.BuildMul(b, square, square, "");
   }
 
   LLVMValueRef minus_one = sambaEmitInteger(emit, scalar, -1);
@@ -139,12 +141,13 @@ static LLVMValueRef compare(const SambaEmit *emit, uint8_t opcode, bool is_float
 /* Shift amounts count modulo the width of the type. */
 static LLVMValueRef shift(const SambaEmit *emit, uint8_t opcode, LLVMTypeRef scalar, LLVMValueRef a,
                           LLVMValueRef amount) {
-  LLVMValueRef count = LLVMBuildAnd(
-      emit->builder, amount, sambaEmitInteger(emit, scalar, LLVMGetIntTypeWidth(scalar) - 1), "");
+  LLVMValueRef count =
+      sambaLlvm.BuildAnd(emit->builder, amount,
+                         sambaEmitInteger(emit, scalar, sambaLlvm.GetIntTypeWidth(scalar) - 1), "");
   if (opcode == SAMBA_LANE_SHL)
-    return LLVMBuildShl(emit->builder, a, count, "");
-  return opcode == SAMBA_LANE_SHRA ? LLVMBuildAShr(emit->builder, a, count, "")
-                                   : LLVMBuildLShr(emit->builder, a, count, "");
+    return sambaLlvm.BuildShl(emit->builder, a, count, "");
+  return opcode == SAMBA_LANE_SHRA ? sambaLlvm.BuildAShr(emit->builder, a, count, "")
+                                   : sambaLlvm.BuildLShr(emit->builder, a, count, "");
 }
 
 static LLVMValueRef minMax(const SambaEmit *emit, bool maximum, bool is_float, bool is_bit,
@@ -152,7 +155,8 @@ static LLVMValueRef minMax(const SambaEmit *emit, bool maximum, bool is_float, b
   if (is_float)
     return sambaEmitBinary(emit, maximum ? "llvm.maximum" : "llvm.minimum", a, b);
   if (is_bit)
-    return maximum ? LLVMBuildOr(emit->builder, a, b, "") : LLVMBuildAnd(emit->builder, a, b, "");
+    return maximum ? sambaLlvm.BuildOr(emit->builder, a, b, "")
+                   : sambaLlvm.BuildAnd(emit->builder, a, b, "");
   return sambaEmitBinary(emit, maximum ? "llvm.smax" : "llvm.smin", a, b);
 }
 
@@ -164,15 +168,15 @@ static LLVMValueRef floatToInteger(const SambaEmit *emit, LLVMTypeRef scalar, LL
 }
 
 static LLVMValueRef resize(const SambaEmit *emit, LLVMTypeRef to, LLVMValueRef a) {
-  LLVMTypeRef from = sambaEmitScalarOf(LLVMTypeOf(a));
+  LLVMTypeRef from = sambaEmitScalarOf(sambaLlvm.TypeOf(a));
   if (from == to)
     return a;
   if (to == emit->i1)
     return sambaEmitIntegerCompare(emit, LLVMIntNE, a, sambaEmitInteger(emit, from, 0));
   if (from == emit->i1)
-    return LLVMBuildZExt(emit->builder, a, sambaEmitType(emit, to), "");
-  return to == emit->i64 ? LLVMBuildSExt(emit->builder, a, sambaEmitType(emit, to), "")
-                         : LLVMBuildTrunc(emit->builder, a, sambaEmitType(emit, to), "");
+    return sambaLlvm.BuildZExt(emit->builder, a, sambaEmitType(emit, to), "");
+  return to == emit->i64 ? sambaLlvm.BuildSExt(emit->builder, a, sambaEmitType(emit, to), "")
+                         : sambaLlvm.BuildTrunc(emit->builder, a, sambaEmitType(emit, to), "");
 }
 
 /* Long: one case per opcode in one switch, so that the compiler says which opcode is missing. */
@@ -185,20 +189,22 @@ LLVMValueRef sambaEmitLaneOp(const SambaEmit *emit, const SambaLaneOp *op, const
   case SAMBA_LANE_MOVE:
     return v[0];
   case SAMBA_LANE_ADD:
-    return real ? LLVMBuildFAdd(b, v[0], v[1], "") : LLVMBuildAdd(b, v[0], v[1], "");
+    return real ? sambaLlvm.BuildFAdd(b, v[0], v[1], "") : sambaLlvm.BuildAdd(b, v[0], v[1], "");
   case SAMBA_LANE_SUB:
-    return real ? LLVMBuildFSub(b, v[0], v[1], "") : LLVMBuildSub(b, v[0], v[1], "");
+    return real ? sambaLlvm.BuildFSub(b, v[0], v[1], "") : sambaLlvm.BuildSub(b, v[0], v[1], "");
   case SAMBA_LANE_MUL:
-    return real ? LLVMBuildFMul(b, v[0], v[1], "") : LLVMBuildMul(b, v[0], v[1], "");
+    return real ? sambaLlvm.BuildFMul(b, v[0], v[1], "") : sambaLlvm.BuildMul(b, v[0], v[1], "");
   case SAMBA_LANE_FMA:
     return real ? sambaEmitFma(emit, v[0], v[1], v[2])
-                : LLVMBuildAdd(b, LLVMBuildMul(b, v[0], v[1], ""), v[2], "");
+                : sambaLlvm.BuildAdd(b, sambaLlvm.BuildMul(b, v[0], v[1], ""), v[2], "");
   case SAMBA_LANE_DIV:
-    return real ? LLVMBuildFDiv(b, v[0], v[1], "") : integerDivide(emit, scalar, false, v[0], v[1]);
+    return real ? sambaLlvm.BuildFDiv(b, v[0], v[1], "")
+                : integerDivide(emit, scalar, false, v[0], v[1]);
   case SAMBA_LANE_REM:
-    return real ? LLVMBuildFRem(b, v[0], v[1], "") : integerDivide(emit, scalar, true, v[0], v[1]);
+    return real ? sambaLlvm.BuildFRem(b, v[0], v[1], "")
+                : integerDivide(emit, scalar, true, v[0], v[1]);
   case SAMBA_LANE_NEG:
-    return real ? LLVMBuildFNeg(b, v[0], "") : LLVMBuildNeg(b, v[0], "");
+    return real ? sambaLlvm.BuildFNeg(b, v[0], "") : sambaLlvm.BuildNeg(b, v[0], "");
   case SAMBA_LANE_ABS:
     if (real)
       return sambaEmitUnary(emit, "llvm.fabs", v[0]);
@@ -206,16 +212,16 @@ LLVMValueRef sambaEmitLaneOp(const SambaEmit *emit, const SambaLaneOp *op, const
                : sambaEmitSelect(emit,
                                  sambaEmitIntegerCompare(emit, LLVMIntSLT, v[0],
                                                          sambaEmitInteger(emit, scalar, 0)),
-                                 LLVMBuildNeg(b, v[0], ""), v[0]);
+                                 sambaLlvm.BuildNeg(b, v[0], ""), v[0]);
   case SAMBA_LANE_MIN:
   case SAMBA_LANE_MAX:
     return minMax(emit, op->opcode == SAMBA_LANE_MAX, real, bit, v[0], v[1]);
   case SAMBA_LANE_AND:
-    return LLVMBuildAnd(b, v[0], v[1], "");
+    return sambaLlvm.BuildAnd(b, v[0], v[1], "");
   case SAMBA_LANE_OR:
-    return LLVMBuildOr(b, v[0], v[1], "");
+    return sambaLlvm.BuildOr(b, v[0], v[1], "");
   case SAMBA_LANE_XOR:
-    return LLVMBuildXor(b, v[0], v[1], "");
+    return sambaLlvm.BuildXor(b, v[0], v[1], "");
   case SAMBA_LANE_SHL:
   case SAMBA_LANE_SHRA:
   case SAMBA_LANE_SHRL:
@@ -260,9 +266,9 @@ LLVMValueRef sambaEmitLaneOp(const SambaEmit *emit, const SambaLaneOp *op, const
   case SAMBA_LANE_FLOAT_TO_INT:
     return floatToInteger(emit, scalar, v[0]);
   case SAMBA_LANE_INT_TO_FLOAT:
-    return sambaEmitScalarOf(LLVMTypeOf(v[0])) == emit->i1
-               ? LLVMBuildUIToFP(b, v[0], sambaEmitType(emit, emit->f32), "")
-               : LLVMBuildSIToFP(b, v[0], sambaEmitType(emit, emit->f32), "");
+    return sambaEmitScalarOf(sambaLlvm.TypeOf(v[0])) == emit->i1
+               ? sambaLlvm.BuildUIToFP(b, v[0], sambaEmitType(emit, emit->f32), "")
+               : sambaLlvm.BuildSIToFP(b, v[0], sambaEmitType(emit, emit->f32), "");
   case SAMBA_LANE_INT_RESIZE:
     return resize(emit, scalar, v[0]);
   case SAMBA_LANE_WRAP:
@@ -281,7 +287,7 @@ LLVMValueRef sambaEmitLaneOp(const SambaEmit *emit, const SambaLaneOp *op, const
     break;
   }
 
-  return LLVMConstNull(sambaEmitType(emit, scalar));
+  return sambaLlvm.ConstNull(sambaEmitType(emit, scalar));
 }
 
 /* The range of a lane's integers; those of one bit are 0 and 1. */
@@ -300,7 +306,7 @@ LLVMValueRef sambaEmitReduceIdentity(const SambaEmit *emit, const SambaLaneOp *o
   bool real = sambaDTypeIsFloat(op->type);
   LLVMTypeRef scalar = sambaEmitLaneType(emit, op->type);
 
-  unsigned bits = real ? 32 : LLVMGetIntTypeWidth(scalar);
+  unsigned bits = real ? 32 : sambaLlvm.GetIntTypeWidth(scalar);
   switch (op->opcode) {
   case SAMBA_LANE_REDUCE_MUL:
     return real ? sambaEmitFloat(emit, 1.0f) : sambaEmitInteger(emit, scalar, 1);

@@ -71,6 +71,92 @@ static void recordOrigins(Reverse *reverse, uint32_t step) {
     sambaArrayAppend(&reverse->origins, step);
 }
 
+/* The step that makes the value; NULL: none, it is an operand. */
+static const SambaExpansionStep *makerOf(const SambaExpansion *graph, uint32_t value) {
+  size_t first = 0, end = graph->steps.size; /* steps make values in order */
+  while (first < end) {
+    size_t middle = (first + end) / 2;
+    if (graph->steps.data[middle].first_value <= value)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  const SambaExpansionStep *step = first ? &graph->steps.data[first - 1] : NULL;
+  return step && step->first_value == value && step->operator ? step : NULL;
+}
+
+/* A value with zeros before and behind it along one axis. */
+typedef struct Padded {
+  uint32_t value, axis;
+  int64_t low, size, high;
+} Padded;
+
+static const int64_t *integersOf(const SambaExpansionStep *step, const char *name) {
+  for (uint32_t i = 0; i < step->attribute_count; ++i)
+    if (sambaStringRefEqualC(step->attributes[i].name, name))
+      return step->attributes[i].value.integers.data;
+  return NULL;
+}
+
+static bool isPadded(const SambaExpansion *graph, uint32_t value, Padded *out) {
+  const SambaExpansionStep *step = makerOf(graph, value);
+  if (!step || strcmp(step->operator->name, "pad") != 0)
+    return false;
+  const int64_t *low = integersOf(step, "low"), *high = integersOf(step, "high");
+  const SambaTensorType *inner = sambaExpansionType(graph, step->operands[0]);
+  uint32_t axes = 0;
+  for (uint32_t axis = 0; axis < inner->rank; ++axis) {
+    if (low[axis] < 0 || high[axis] < 0)
+      return false;
+    if (!low[axis] && !high[axis])
+      continue;
+    ++axes;
+    *out = (Padded){step->operands[0], axis, low[axis], inner->dims[axis], high[axis]};
+  }
+  return axes == 1;
+}
+
+/* Adds the parts of a value along an axis to the list: those of a cat, or the value itself. */
+static uint32_t listParts(const SambaExpansion *graph, const Padded *padded, uint32_t *out) {
+  const SambaExpansionStep *step = makerOf(graph, padded->value);
+  const SambaAttribute *attributes = step ? step->attributes : NULL;
+  if (!step || strcmp(step->operator->name, "cat") != 0 || step->attribute_count != 1 ||
+      attributes[0].value.integer != (int64_t)padded->axis) {
+    out[0] = padded->value;
+    return 1;
+  }
+  memcpy(out, step->operands, step->operand_count * sizeof *out);
+  return step->operand_count;
+}
+
+enum { mostParts = 16 };
+
+/* The sum of two gradients. Those of neighbouring slices follow each other in memory: then nothing
+ * is added. */
+static uint32_t sumOf(SambaExpansion *graph, uint32_t sum, uint32_t gradient) {
+  Padded a, b;
+  uint32_t parts[2 * mostParts], count;
+  if (!isPadded(graph, gradient, &b) || !isPadded(graph, sum, &a) || a.axis != b.axis ||
+      (a.low + a.size != b.low && b.low + b.size != a.low))
+    return sambaExpandBinary(graph, "add", sum, gradient);
+  const Padded *first = a.low < b.low ? &a : &b, *second = a.low < b.low ? &b : &a;
+  if (makerOf(graph, a.value) && makerOf(graph, a.value)->operand_count > mostParts)
+    return sambaExpandBinary(graph, "add", sum, gradient);
+
+  count = listParts(graph, first, parts);
+  count += listParts(graph, second, parts + count);
+  uint32_t joined = sambaExpandCat(graph, count, parts, a.axis);
+  if (!first->low && !second->high)
+    return joined;
+  int64_t low[SAMBA_MAX_RANK] = {0}, high[SAMBA_MAX_RANK] = {0};
+  uint32_t rank = sambaExpansionType(graph, joined)->rank;
+  low[a.axis] = first->low;
+  high[a.axis] = second->high;
+  SambaAttribute attributes[] = {sambaIntsAttribute("low", low, rank),
+                                 sambaIntsAttribute("high", high, rank)};
+  return sambaExpandCall(graph, "pad", 1, &joined, 2, attributes);
+}
+
 static SambaStatus accumulate(Reverse *reverse, const SambaExpansionStep *step, uint32_t operand,
                               uint32_t gradient) {
   SambaExpansion *graph = reverse->graph;
@@ -86,7 +172,7 @@ static SambaStatus accumulate(Reverse *reverse, const SambaExpansionStep *step, 
   }
 
   uint32_t *sum = &reverse->gradients[value];
-  *sum = *sum == SAMBA_NO_INDEX ? gradient : sambaExpandBinary(graph, "add", *sum, gradient);
+  *sum = *sum == SAMBA_NO_INDEX ? gradient : sumOf(graph, *sum, gradient);
   return NULL;
 }
 

@@ -104,10 +104,11 @@ typedef struct SambaOperator {
                  from 1 on; it may be f32 beside narrower parameters. 0: there is none */
 
   /* Facts that the functions of a family read. */
-  uint32_t dtypes; /* the set that operand 0 may have, one bit each */
-  uint8_t opcode;  /* the lane operation at its heart, where there is one */
-  uint8_t spatial; /* convolutions and pools: spatial dimensions */
-  bool predicate;  /* the result is i1 */
+  uint32_t dtypes;    /* the set that operand 0 may have, one bit each */
+  uint8_t opcode;     /* the lane operation at its heart, where there is one */
+  uint8_t spatial;    /* convolutions and pools: spatial dimensions */
+  bool predicate;     /* the result is i1 */
+  bool channels_last; /* convolutions and pools: images are N x spatial x C */
 
   /* Checks the call and fills result types. Errors cite the constraint: "(C2) weight's dimension 1
    * is 700, but ...". */

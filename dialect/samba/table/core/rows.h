@@ -100,6 +100,18 @@ typedef struct SambaWindow {
 SambaStatus sambaCheckWindowFits(unsigned constraint, const SambaWindow *window, uint32_t i,
                                  int64_t size, int64_t *out_room, int64_t *out_span);
 
+/* Images of an operator with spatial dimensions are N x C x spatial, or N x spatial x C. Where in
+ * them axis 0 (N), 1 (C), 2 .. (spatial) lies. */
+static inline uint32_t sambaImageAxis(const SambaOperator *operator, uint32_t axis) {
+  if (!operator->channels_last || axis == 0)
+    return axis;
+  return axis == 1 ? operator->spatial + 1u : axis - 1;
+}
+static inline int64_t *sambaImageDim(const SambaOperator *operator, SambaTensorType * image,
+                                     uint32_t axis) {
+  return &image->dims[sambaImageAxis(operator, axis)];
+}
+
 /* Reduced axes of a call with dim (absent or empty: all). */
 SambaStatus sambaReducedAxes(unsigned constraint, const SambaOperatorCall *call, bool *out_reduced);
 /* x reduced: the flagged axes are gone, or with keepdim 1; the dtype is x's. */

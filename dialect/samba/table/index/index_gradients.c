@@ -32,28 +32,51 @@ static uint32_t sumOfEquals(SambaExpansion *expansion, uint32_t places, uint32_t
   return matchReduce(expansion, "add", zeros(expansion, 3, type.dims), places, places, updates);
 }
 
+/* Updates that are compared with each other on the array: what is equal is a matrix of 0 and 1. */
+enum { mostOnArray = 8192 };
+
+/* The same of updates[1, k, width] as a product, for whole rows. What is not finite in one row then
+ * makes a NaN of its column. */
+static uint32_t productOfEquals(SambaExpansion *expansion, uint32_t places, uint32_t updates) {
+  const SambaTensorType *type = sambaExpansionType(expansion, updates);
+  int64_t count = type->dims[1], width = type->dims[2];
+  if (count == 1 || count > mostOnArray || width < 16)
+    return sumOfEquals(expansion, places, updates);
+
+  uint32_t down = sambaExpandReshape(expansion, places, 2, (int64_t[]){count, 1});
+  uint32_t across = sambaExpandReshape(expansion, places, 2, (int64_t[]){1, count});
+  uint32_t equal = gradientWide(expansion, sambaExpandBinary(expansion, "eq", down, across));
+  uint32_t rows = sambaExpandReshape(expansion, updates, 2, (int64_t[]){count, width});
+  return sambaExpandBinary(expansion, "matmul", equal, rows);
+}
+
 /* Zeros [lines, size, width] in f32 to which updates[lines, k, width] are added at index[lines, k].
- * Few places are reduced one by one over all updates; with many of one line the updates are
- * compared with each other and stored. */
+ * Few places are reduced one by one over all updates. With many of one line each place finds out
+ * which update is the last one for it, and takes the sum of those that are equal to it. */
 static uint32_t scatterAdd(SambaExpansion *expansion, uint32_t index, uint32_t updates,
                            int64_t size) {
   const SambaTensorType *type = sambaExpansionType(expansion, updates);
   int64_t lines = type->dims[0], count = type->dims[1], width = type->dims[2];
   int64_t dims[] = {lines, size, width};
   uint32_t places = placesOf(expansion, index, size);
-
-  if (lines > 1 || size <= count) {
-    uint32_t targets = sambaExpandCounted(expansion, SAMBA_DTYPE_I64, size);
-    targets = sambaExpandBroadcast(expansion, targets, 2, dims);
+  uint32_t targets = sambaExpandCounted(expansion, SAMBA_DTYPE_I64, size);
+  targets = sambaExpandBroadcast(expansion, targets, 2, dims);
+  if (lines > 1 || size <= count)
     return matchReduce(expansion, "add", zeros(expansion, 3, dims), targets, places, updates);
-  }
 
-  uint32_t sums = sumOfEquals(expansion, places, updates);
-  uint32_t operands[] = {zeros(expansion, 2, &dims[1]),
-                         sambaExpandReshape(expansion, places, 2, (int64_t[]){count, 1}),
-                         sambaExpandReshape(expansion, sums, 2, (int64_t[]){count, width})};
-  return sambaExpandReshape(
-      expansion, sambaExpandCall(expansion, "scatter_nd", 3, operands, 0, NULL), 3, dims);
+  uint32_t sums = productOfEquals(expansion, places, updates);
+  uint32_t numbers =
+      sambaExpandReshape(expansion, sambaExpandCounted(expansion, SAMBA_DTYPE_I64, count), 3,
+                         (int64_t[]){1, count, 1});
+  uint32_t none = sambaExpandFilled(expansion, SAMBA_DTYPE_I64, 3, (int64_t[]){1, size, 1}, -1);
+  uint32_t last = matchReduce(expansion, "max", none, targets, places, numbers);
+  uint32_t index_of_row = sambaExpandReshape(expansion, last, 1, &size);
+  uint32_t taken[] = {sambaExpandReshape(expansion, sums, 2, (int64_t[]){count, width}),
+                      sambaExpandWithNumber(expansion, "maximum", index_of_row, 0)};
+  uint32_t rows = sambaExpandCall(expansion, "embedding", 2, taken, 0, NULL);
+  last = sambaExpandReshape(expansion, last, 2, (int64_t[]){size, 1});
+  uint32_t there = gradientIs(expansion, "ge", last, 0);
+  return sambaExpandReshape(expansion, gradientWhereElseZero(expansion, there, rows), 3, dims);
 }
 
 static int64_t productOf(const int64_t *dims, uint32_t from, uint32_t to) {

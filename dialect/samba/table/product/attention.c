@@ -1,7 +1,9 @@
 /* scaled_dot_product_attention.
  *
- * Numerics: scores, sums and quotients are f32, the largest score is subtracted before exp; the
- * probabilities are rounded to q's dtype before they multiply v. */
+ * Numerics: scores are f32, or bf16 when q is; the largest one is subtracted before exp; the powers
+ * are rounded to q's dtype before they are summed in f32 and multiply v, and the products are
+ * divided by the sums: a row of the result has far fewer elements than a row of scores. */
+#include "dialect/samba/table/calls/gradient_calls.h"
 #include "dialect/samba/table/product/attention_gradients.h"
 #include "dialect/samba/table/product/attention_scores.h"
 
@@ -16,6 +18,38 @@ static SambaStatus inferAttention(const SambaOperatorCall *call, SambaTensorType
   return sambaAttentionCheck(&attention, out);
 }
 
+/* Whether the scale may wait for the powers: then what leaves the first product is the scores. */
+static bool scalesPowers(const SambaAttention *attention) {
+  return !attention->mask && !sambaOperatorCallInt(attention->call, "is_causal") &&
+         sambaAttentionScale(attention) > 0;
+}
+
+/* Whether scores are bf16, as what PyTorch multiplies in bf16 is: they are read twice, and links
+ * and memory units carry twice as many. bf16 has the range of f32, so a mask stays what it is. */
+static bool roundsScores(const SambaAttention *attention) {
+  const SambaTensorType *operands = attention->call->operands;
+  return operands[0].dtype == SAMBA_DTYPE_BF16 &&
+         !(attention->mask && operands[attention->mask].dtype == SAMBA_DTYPE_F32);
+}
+
+/* exp((scores - maximum) * scale), rounded to the dtype of what it multiplies */
+static uint32_t powersOf(const SambaComposition *composition, uint32_t scores, uint32_t maximum,
+                         double scale, SambaDType dtype) {
+  SambaStageTensor like = composition->graph->tensors[scores];
+  uint32_t result = sambaStageIntermediate(composition->graph, dtype, like.rank, like.dims);
+  SambaStageBuilder builder;
+
+  sambaStageBeginElementwise(&builder, composition->graph, composition->name, composition->layer,
+                             result);
+  uint16_t value = sambaStageBroadcastOperand(&builder, scores);
+  uint16_t shift = sambaStageBroadcastOperand(&builder, maximum);
+  value = sambaLane2(&builder, SAMBA_LANE_SUB, value, shift);
+  if (scale != 1)
+    value = sambaLane2(&builder, SAMBA_LANE_MUL, value, sambaLaneFloat(&builder, scale));
+  sambaStageEndRounded(&builder, sambaLane1(&builder, SAMBA_LANE_EXP, value));
+  return result;
+}
+
 static SambaStatus stagesAttention(const SambaOperatorCall *call, SambaStageGraph *graph,
                                    const uint32_t *operands, const uint32_t *results,
                                    const char *layer) {
@@ -26,13 +60,33 @@ static SambaStatus stagesAttention(const SambaOperatorCall *call, SambaStageGrap
   SAMBA_RETURN_IF_ERROR(sambaAttentionScoreType(&attention, &shape));
   uint32_t scores = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, shape.rank, shape.dims);
   sambaAttentionProduct(&composition, operands[0], operands[1], true, scores);
-  uint32_t masked = sambaAttentionMask(&composition, &attention, scores, operands, false);
-  uint32_t probabilities =
-      sambaStageIntermediate(graph, call->operands[0].dtype, shape.rank, shape.dims);
-  sambaComposeSoftmax(&composition, masked, shape.rank - 1, probabilities);
-  uint32_t mixed = sambaStageIntermediateLike(graph, results[0], SAMBA_DTYPE_F32);
-  sambaAttentionProduct(&composition, probabilities, operands[2], false, mixed);
-  sambaStageConvert(graph, composition.name, layer, mixed, results[0]);
+  double scale = 1;
+  if (scalesPowers(&attention))
+    scale = sambaAttentionScale(&attention);
+  else
+    scores = sambaAttentionMask(&composition, &attention, scores, operands, false);
+  if (roundsScores(&attention)) {
+    uint32_t rounded = sambaStageIntermediate(graph, SAMBA_DTYPE_BF16, shape.rank, shape.dims);
+    sambaStageConvert(graph, composition.name, layer, scores, rounded);
+    scores = rounded;
+  }
+
+  bool reduced[SAMBA_MAX_RANK] = {false};
+  reduced[shape.rank - 1] = true;
+  uint32_t maximum = sambaComposeReduce(&composition, scores, reduced, SAMBA_LANE_REDUCE_MAX,
+                                        SAMBA_REDUCE_PLAIN, 0);
+  uint32_t powers = powersOf(&composition, scores, maximum, scale, call->operands[0].dtype);
+  uint32_t sum = sambaComposeReduce(&composition, powers, reduced, SAMBA_LANE_REDUCE_ADD,
+                                    SAMBA_REDUCE_PLAIN, 0);
+
+  SambaStageTensor like = graph->tensors[results[0]];
+  uint32_t mixed = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, like.rank, like.dims);
+  sambaAttentionProduct(&composition, powers, operands[2], false, mixed);
+  SambaStageBuilder builder;
+  sambaStageBeginElementwise(&builder, graph, composition.name, layer, results[0]);
+  uint16_t value = sambaStageBroadcastOperand(&builder, mixed);
+  uint16_t total = sambaStageBroadcastOperand(&builder, sum);
+  sambaStageEndRounded(&builder, sambaLane2(&builder, SAMBA_LANE_DIV, value, total));
 
   return NULL;
 }
@@ -41,12 +95,28 @@ static SambaStatus stagesAttention(const SambaOperatorCall *call, SambaStageGrap
 static SambaStatus decomposeAttention(const SambaOperatorCall *call, SambaExpansion *expansion,
                                       const uint32_t *operands, uint32_t *out_results) {
   SambaAttention attention = attentionOf(call);
-  SambaAttribute last = sambaIntAttribute("dim", -1);
-  uint32_t scores = sambaAttentionExpandScores(&attention, expansion, operands);
-  uint32_t probabilities =
-      sambaExpandCast(expansion, sambaExpandCall(expansion, "softmax", 1, &scores, 1, &last),
-                      call->operands[0].dtype);
-  out_results[0] = sambaExpandBinary(expansion, "matmul", probabilities, operands[2]);
+  SambaDType dtype = call->operands[0].dtype;
+  bool reduced[SAMBA_MAX_RANK] = {false};
+  bool late = scalesPowers(&attention);
+  uint32_t scores =
+      late ? sambaAttentionExpandProduct(expansion, operands[0], operands[1], true, SAMBA_DTYPE_F32)
+           : sambaAttentionExpandScores(&attention, expansion, operands);
+  if (roundsScores(&attention))
+    scores = sambaExpandCast(expansion, sambaExpandCast(expansion, scores, SAMBA_DTYPE_BF16),
+                             SAMBA_DTYPE_F32);
+
+  reduced[sambaExpansionType(expansion, scores)->rank - 1] = true;
+  uint32_t maximum = sambaExpandReduce(expansion, "amax", scores, reduced);
+  uint32_t powers = sambaExpandBinary(expansion, "sub", scores, maximum);
+  if (late)
+    powers = sambaExpandWithNumber(expansion, "mul", powers, sambaAttentionScale(&attention));
+  powers = sambaExpandCast(expansion, sambaExpandUnary(expansion, "exp", powers), dtype);
+  uint32_t wide = sambaExpandCast(expansion, powers, SAMBA_DTYPE_F32);
+  uint32_t sum = sambaExpandReduce(expansion, "sum", wide, reduced);
+  uint32_t mixed =
+      sambaAttentionExpandProduct(expansion, powers, operands[2], false, SAMBA_DTYPE_F32);
+  out_results[0] =
+      sambaExpandCast(expansion, sambaExpandBinary(expansion, "div", mixed, sum), dtype);
   return NULL;
 }
 

@@ -67,7 +67,13 @@ double sambaAttentionScale(const SambaAttention *attention) {
   return scale ? scale->value.real : 1 / sqrt((double)q->dims[q->rank - 1]);
 }
 
-static double fillOf(const SambaOperatorCall *call) { return sambaOperatorCallFloat(call, "fill"); }
+/* What is finite stays finite in bf16, so that a row which is masked everywhere is no NaN. */
+static double fillOf(const SambaOperatorCall *call) {
+  const double lowest = -3.3895313892515355e38;
+  double fill = sambaOperatorCallFloat(call, "fill");
+  bool narrow = call->operands[0].dtype == SAMBA_DTYPE_BF16 && isfinite(fill);
+  return narrow && fill < lowest ? lowest : fill;
+}
 
 bool sambaAttentionReplaces(const SambaAttention *attention) {
   return attention->mask && attention->call->operands[attention->mask].dtype == SAMBA_DTYPE_I1 &&

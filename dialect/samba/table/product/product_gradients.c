@@ -30,23 +30,24 @@ static uint32_t asMatrix(SambaExpansion *expansion, uint32_t x) {
   return sambaExpandReshape(expansion, x, 2, (int64_t[]){rows, columns});
 }
 
-/* x w^T + b: g w, g^T x over all rows, and the sum of the rows of g. */
+/* x w^T + b: the sum of the rows of g, g^T x over all rows, and g w. The last comes last, because
+ * what the operators before make of it is pipelined behind it; the others have other dimensions. */
 SambaStatus sambaGradientLinear(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   const SambaTensorType *types = gradient->call->operands;
   uint32_t flowing = sambaGradientOfResult(gradient);
   uint32_t g = sambaExpandCast(expansion, flowing, types[0].dtype);
   uint32_t rows = asMatrix(expansion, g);
 
-  if (gradient->needed[0])
-    gradient->operand_gradients[0] = sambaExpandReshape(
-        expansion, product(expansion, rows, gradient->operands[1]), types[0].rank, types[0].dims);
-  if (gradient->needed[1])
-    gradient->operand_gradients[1] =
-        product(expansion, transposed(expansion, rows), asMatrix(expansion, gradient->operands[0]));
   if (gradient->call->operand_count == 3 && gradient->needed[2])
     gradient->operand_gradients[2] = sambaExpandCast(
         expansion, sambaExpandSumTo(expansion, asMatrix(expansion, flowing), 1, types[2].dims),
         types[2].dtype);
+  if (gradient->needed[1])
+    gradient->operand_gradients[1] =
+        product(expansion, transposed(expansion, rows), asMatrix(expansion, gradient->operands[0]));
+  if (gradient->needed[0])
+    gradient->operand_gradients[0] = sambaExpandReshape(
+        expansion, product(expansion, rows, gradient->operands[1]), types[0].rank, types[0].dims);
   return NULL;
 }
 
@@ -87,13 +88,13 @@ SambaStatus sambaGradientMatmul(const SambaGradientCall *gradient, SambaExpansio
   dims[batch + 1] = types[1].rank > 1 ? types[1].dims[types[1].rank - 1] : 1;
   g = sambaExpandReshape(expansion, g, batch + 2, dims);
 
-  if (gradient->needed[0])
-    setOperand(gradient, expansion, 0, a, product(expansion, g, transposed(expansion, b)));
   bool shared = types[1].rank == 2 && sambaExpansionType(expansion, a)->rank > 2;
-  if (gradient->needed[1])
+  if (gradient->needed[1]) /* first, see sambaGradientLinear */
     setOperand(gradient, expansion, 1, b,
                shared ? product(expansion, transposed(expansion, asMatrix(expansion, a)),
                                 asMatrix(expansion, g))
                       : product(expansion, transposed(expansion, a), g));
+  if (gradient->needed[0])
+    setOperand(gradient, expansion, 0, a, product(expansion, g, transposed(expansion, b)));
   return NULL;
 }

@@ -28,14 +28,15 @@ static SambaStatus inferCat(const SambaOperatorCall *call, SambaTensorType *out)
   return NULL;
 }
 
-/* One copy per operand, each into its part of the result. */
+/* One copy per operand, each into its part of the result. What lies there already is not moved. */
 static SambaStatus stagesCat(const SambaOperatorCall *call, SambaStageGraph *graph,
                              const uint32_t *operands, const uint32_t *results, const char *layer) {
   uint32_t axis;
   SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(3, call, "dim", call->operands[0].rank, &axis));
-  int64_t offset = 0;
+  bool in_place = sambaOperatorCallInt(call, "in_place") && call->operand_count > 1;
+  int64_t offset = in_place ? call->operands[0].dims[axis] : 0;
 
-  for (uint32_t i = 0; i < call->operand_count; ++i) {
+  for (uint32_t i = in_place ? 1 : 0; i < call->operand_count; ++i) {
     const SambaTensorType *x = &call->operands[i];
     SambaStageBuilder builder;
     sambaStageBegin(&builder, graph, call->operator->name, layer, results[0]);
@@ -56,7 +57,9 @@ const SambaOperator sambaCatOperators[] = {
      .summary = "tensors one after the other along dim",
      .computes = "The operands one after the other along `dim`.",
      .operands = {"inputs*"},
-     .attributes = {REQUIRED(INT, "dim", "negative: from the end")},
+     .attributes = {REQUIRED(INT, "dim", "negative: from the end"),
+                    BOOL("in_place", false,
+                         "the first operand lies where the front of the result does")},
      .constraints = {"all operands have one dtype", "one rank of 1 or more",
                      "dim names a dimension", "all other dimensions agree"},
      .example = "%y = samba.cat %a, %b {dim = 1} : tensor<2x3xf32>, tensor<2x4xf32>",

@@ -2,6 +2,7 @@
  * every class, so a target that is ignore_index or names no class counts nothing: 0, and no weight
  * in the mean. All is f32, rounded once. */
 #include "dialect/samba/table/calls/expansion.h"
+#include "dialect/samba/table/calls/gradient_calls.h"
 #include "dialect/samba/table/core/stage_builder.h"
 #include "dialect/samba/table/training/loss_gradients.h"
 
@@ -119,17 +120,59 @@ static SambaStatus stagesNll(const SambaOperatorCall *call, SambaStageGraph *gra
   return NULL;
 }
 
+/* The sum of what the targets' classes count for: their weights, or 1. What ignore_index names, and
+ * what names no class, counts nothing. */
+static uint32_t weightOfTargets(const SambaOperatorCall *call, SambaExpansion *expansion,
+                                const uint32_t *values) {
+  const SambaTensorType *x = &call->operands[0];
+  const SambaAttribute *ignored = sambaOperatorCallFind(call, "ignore_index");
+  double classes = (double)x->dims[x->rank > 1];
+
+  uint32_t target = sambaExpandCast(expansion, values[1], SAMBA_DTYPE_I64);
+  uint32_t counted = gradientAnd(expansion, gradientIs(expansion, "ge", target, 0),
+                                 gradientIs(expansion, "lt", target, classes));
+  if (ignored)
+    counted = gradientAnd(expansion, counted,
+                          gradientIs(expansion, "ne", target, (double)ignored->value.integer));
+  uint32_t weight = gradientNumber(expansion, 1);
+  if (call->operand_count == 3) { /* the loss of -1 at every class */
+    uint32_t minus =
+        sambaExpandBroadcast(expansion, gradientNumber(expansion, -1), x->rank, x->dims);
+    SambaAttribute none = sambaStringAttribute("reduction", "none");
+    weight = sambaExpandCall(expansion, "nll_loss", 3, (uint32_t[]){minus, values[1], values[2]}, 1,
+                             &none);
+  }
+
+  return sambaExpandUnary(expansion, "sum", gradientWhereElseZero(expansion, counted, weight));
+}
+
+/* Every target's loss, and then their sum: the losses of a block of rows are pipelined behind its
+ * logarithms, which no memory holds. */
 static SambaStatus decomposeCrossEntropy(const SambaOperatorCall *call, SambaExpansion *expansion,
                                          const uint32_t *operands, uint32_t *out_results) {
+  Reduction reduction;
+  SAMBA_RETURN_IF_ERROR(reductionOf(call, &reduction));
   SambaAttribute dim = sambaIntAttribute("dim", call->operands[0].rank > 1);
   uint32_t x = sambaExpandCast(expansion, operands[0], SAMBA_DTYPE_F32);
   uint32_t values[3];
   for (uint32_t i = 1; i < call->operand_count; ++i)
     values[i] = i == 2 ? sambaExpandCast(expansion, operands[i], SAMBA_DTYPE_F32) : operands[i];
   values[0] = sambaExpandCall(expansion, "log_softmax", 1, &x, 1, &dim);
+
+  const SambaAttribute *ignored = sambaOperatorCallFind(call, "ignore_index");
+  SambaAttribute attributes[2];
+  uint32_t attribute_count = 0;
+  attributes[attribute_count++] = sambaStringAttribute("reduction", "none");
+  if (ignored)
+    attributes[attribute_count++] = *ignored;
   uint32_t loss = sambaExpandCall(expansion, "nll_loss", call->operand_count, values,
-                                  call->attribute_count, call->attributes);
+                                  attribute_count, attributes);
+  if (reduction != REDUCE_NONE)
+    loss = sambaExpandUnary(expansion, "sum", loss);
+  if (reduction == REDUCE_MEAN)
+    loss = gradientDiv(expansion, loss, weightOfTargets(call, expansion, values));
   out_results[0] = sambaExpandCast(expansion, loss, call->operands[0].dtype);
+
   return NULL;
 }
 

@@ -6,12 +6,6 @@
 
 /* --- classes --- */
 
-/* What each target's loss counts for: [N, 1, d..] of the input's rank, and as 1 at its class. */
-typedef struct Targets {
-  uint32_t share;   /* the target's weight times what flows into its loss; 0: it counts nothing */
-  uint32_t one_hot; /* the input's shape */
-} Targets;
-
 /* The target with the input's rank: 1 stands for the classes. */
 static SambaTensorType withClasses(const SambaOperatorCall *call) {
   SambaTensorType type = call->operands[0];
@@ -36,20 +30,29 @@ static uint32_t weightOf(const SambaGradientCall *gradient, SambaExpansion *expa
   return sambaExpandReduce(expansion, "sum", gradientMul(expansion, one_hot, weight), reduced);
 }
 
-static Targets targetsOf(const SambaGradientCall *gradient, SambaExpansion *expansion) {
+/* 1 at the target's class, else 0: the input's shape. Whoever needs it as a part of a larger
+ * formula asks for it where that begins: alone it would go through memory. */
+static uint32_t oneHot(const SambaGradientCall *gradient, SambaExpansion *expansion) {
+  const SambaTensorType *x = &gradient->call->operands[0];
+  uint32_t classes = x->rank > 1;
+  int64_t two = 2;
+  uint32_t target = sambaExpandCast(expansion, gradient->operands[1], SAMBA_DTYPE_I64);
+  uint32_t values = sambaExpandNumbers(expansion, SAMBA_DTYPE_F32, 1, &two, (double[]){0, 1});
+  SambaAttribute attributes[] = {sambaIntAttribute("num_classes", x->dims[classes]),
+                                 sambaIntAttribute("dim", classes)};
+  return sambaExpandCall(expansion, "one_hot", 2, (uint32_t[]){target, values}, 2, attributes);
+}
+
+/* What each target's loss counts for, its weight times what flows into its loss: [N, 1, d..] of the
+ * input's rank. 0: it counts nothing. */
+static uint32_t shareOf(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   const SambaOperatorCall *call = gradient->call;
   const SambaTensorType *x = &call->operands[0];
   const SambaAttribute *ignored = sambaOperatorCallFind(call, "ignore_index");
   uint32_t classes = x->rank > 1;
   SambaTensorType kept = withClasses(call);
   uint32_t target = sambaExpandCast(expansion, gradient->operands[1], SAMBA_DTYPE_I64);
-  int64_t count = x->dims[classes], two = 2;
-
-  uint32_t values = sambaExpandNumbers(expansion, SAMBA_DTYPE_F32, 1, &two, (double[]){0, 1});
-  SambaAttribute attributes[] = {sambaIntAttribute("num_classes", count),
-                                 sambaIntAttribute("dim", classes)};
-  Targets targets = {.one_hot = sambaExpandCall(expansion, "one_hot", 2,
-                                                (uint32_t[]){target, values}, 2, attributes)};
+  int64_t count = x->dims[classes];
 
   /* A negative target names no class here, and one beyond the last none either. */
   target = sambaExpandReshape(expansion, target, kept.rank, kept.dims);
@@ -58,27 +61,27 @@ static Targets targetsOf(const SambaGradientCall *gradient, SambaExpansion *expa
   if (ignored)
     counts = gradientAnd(expansion, counts,
                          gradientIs(expansion, "ne", target, (double)ignored->value.integer));
-  uint32_t weight = call->operand_count == 3 ? weightOf(gradient, expansion, targets.one_hot)
-                                             : gradientNumber(expansion, 1);
-  targets.share = gradientWhere(expansion, counts, weight, gradientNumber(expansion, 0));
+  uint32_t weight = call->operand_count == 3
+                        ? weightOf(gradient, expansion, oneHot(gradient, expansion))
+                        : gradientNumber(expansion, 1);
+  uint32_t share = gradientWhere(expansion, counts, weight, gradientNumber(expansion, 0));
 
   uint32_t g = gradientWideFlow(gradient, expansion);
   SambaStringRef reduction = sambaOperatorCallString(call, "reduction");
   if (sambaStringRefEqualC(reduction, "mean"))
-    g = gradientDiv(expansion, g, sambaExpandUnary(expansion, "sum", targets.share));
+    g = gradientDiv(expansion, g, sambaExpandUnary(expansion, "sum", share));
   else if (sambaStringRefEqualC(reduction, "none"))
     g = sambaExpandReshape(expansion, g, kept.rank, kept.dims);
-  targets.share = gradientMul(expansion, targets.share, g);
 
-  return targets;
+  return gradientMul(expansion, share, g);
 }
 
 SambaStatus sambaGradientNllLoss(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   if (!gradient->needed[0])
     return NULL;
-  Targets targets = targetsOf(gradient, expansion);
+  uint32_t share = shareOf(gradient, expansion);
   gradientSet(gradient, expansion, 0,
-              gradientMul(expansion, gradientNeg(expansion, targets.share), targets.one_hot));
+              gradientMul(expansion, gradientNeg(expansion, share), oneHot(gradient, expansion)));
   return NULL;
 }
 
@@ -87,12 +90,12 @@ SambaStatus sambaGradientCrossEntropy(const SambaGradientCall *gradient,
                                       SambaExpansion *expansion) {
   if (!gradient->needed[0])
     return NULL;
-  Targets targets = targetsOf(gradient, expansion);
+  uint32_t share = shareOf(gradient, expansion);
   uint32_t x = gradientWideOperand(gradient, expansion, 0);
   SambaAttribute dim = sambaIntAttribute("dim", gradient->call->operands[0].rank > 1);
   uint32_t softmax = sambaExpandCall(expansion, "softmax", 1, &x, 1, &dim);
-  uint32_t difference = gradientSub(expansion, softmax, targets.one_hot);
-  gradientSet(gradient, expansion, 0, gradientMul(expansion, difference, targets.share));
+  uint32_t difference = gradientSub(expansion, softmax, oneHot(gradient, expansion));
+  gradientSet(gradient, expansion, 0, gradientMul(expansion, difference, share));
   return NULL;
 }
 

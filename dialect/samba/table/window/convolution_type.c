@@ -32,9 +32,9 @@ SambaStatus sambaConvolutionResult(const SambaOperatorCall *call, const SambaWin
                                    int64_t channels, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
   *out = *x;
-  out->dims[1] = channels;
+  *sambaImageDim(call->operator, out, 1) = channels;
   for (uint32_t i = 0; i < window->spatial; ++i)
-    out->dims[2 + i] = window->out[i];
+    *sambaImageDim(call->operator, out, 2 + i) = window->out[i];
 
   SAMBA_RETURN_IF_ERROR(sambaCheckOutDType(8, call, &out->dtype));
   if (call->operand_count < 3)

@@ -6,6 +6,7 @@
  * the number of elements: those of the window within the padded input, or with count_include_pad =
  * false within the input. lp_pool sums |x|^p in f32. */
 #include "dialect/samba/table/core/stage_builder.h"
+#include "dialect/samba/table/window/channels_last.h"
 #include "dialect/samba/table/window/pool_gradients.h"
 #include "dialect/samba/table/window/pool_type.h"
 
@@ -21,7 +22,7 @@ static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   SAMBA_RETURN_IF_ERROR(sambaPoolWindow(call, &window));
   out[0] = *x;
   for (uint32_t i = 0; i < spatial; ++i)
-    out[0].dims[2 + i] = window.out[i];
+    *sambaImageDim(call->operator, &out[0], 2 + i) = window.out[i];
   if (sambaOperatorResults(call->operator) == 2) {
     out[1] = out[0];
     out[1].dtype = SAMBA_DTYPE_I64;
@@ -45,7 +46,7 @@ static double lowest(SambaDType dtype) {
   return dtype == SAMBA_DTYPE_UI8 ? 0 : -ldexp(1, 8 * (int)sambaDTypeBytes(dtype) - 1);
 }
 
-/* Dimensions n, c, spatial.. | window.. */
+/* Dimensions of the result, then of the window. */
 static void beginWindow(SambaStageBuilder *builder, SambaStageGraph *graph,
                         const SambaOperatorCall *call, const char *layer, const SambaWindow *window,
                         uint32_t output) {
@@ -59,18 +60,20 @@ static uint16_t windowOperand(SambaStageBuilder *builder, const SambaOperatorCal
                               const SambaWindow *window, uint32_t input, double fill,
                               bool *out_leaves) {
   uint16_t x = sambaStageOperand(builder, input);
+  uint32_t channel = sambaImageAxis(call->operator, 1);
   sambaStageAxis(builder, x, 0)->coefficients[0] = 1;
-  sambaStageAxis(builder, x, 1)->coefficients[1] = 1;
+  sambaStageAxis(builder, x, channel)->coefficients[channel] = 1;
   bool leaves = false;
 
   for (uint32_t i = 0; i < window->spatial; ++i) {
-    SambaAxisMap *axis = sambaStageAxis(builder, x, 2 + i);
+    uint32_t at = sambaImageAxis(call->operator, 2 + i);
+    SambaAxisMap *axis = sambaStageAxis(builder, x, at);
     axis->constant = -window->begin[i];
-    axis->coefficients[2 + i] = window->stride[i];
+    axis->coefficients[at] = window->stride[i];
     axis->coefficients[2 + window->spatial + i] = window->dilation[i];
     int64_t last = (window->out[i] - 1) * window->stride[i] +
                    (window->kernel[i] - 1) * window->dilation[i] - window->begin[i];
-    leaves |= window->begin[i] > 0 || last >= call->operands[0].dims[2 + i];
+    leaves |= window->begin[i] > 0 || last >= sambaPoolInputSize(call, i);
   }
 
   if (leaves)
@@ -244,7 +247,7 @@ static SambaStatus stagesAverage(const SambaOperatorCall *call, SambaStageGraph 
   uint32_t counts[3], dims[3], varying = 0;
 
   for (uint32_t i = 0; i < window.spatial; ++i) {
-    int64_t size = call->operands[0].dims[2 + i];
+    int64_t size = sambaPoolInputSize(call, i);
     int64_t low = includePad ? -window.begin[i] : 0;
     int64_t high = size + (includePad ? window.end[i] : 0);
     int64_t last = (window.out[i] - 1) * window.stride[i] - window.begin[i] +
@@ -253,7 +256,7 @@ static SambaStatus stagesAverage(const SambaOperatorCall *call, SambaStageGraph 
       fixed *= window.kernel[i];
       continue;
     }
-    dims[varying] = 2 + i;
+    dims[varying] = sambaImageAxis(call->operator, 2 + i);
     counts[varying++] = countAlong(graph, name, layer, &window, i, low, high);
   }
 
@@ -287,20 +290,22 @@ static SambaStatus stagesAverage(const SambaOperatorCall *call, SambaStageGraph 
       "numbers of 0 or more each: all begins, then all ends",                                      \
       "the window fits into the padded input", "padding is less than the window's span"
 
-#define MAX_POOL(word, dimensions, window)                                                         \
+#define CHANNELS_FIRST "x is N x C x spatial. "
+#define CHANNELS_LAST "x is N x spatial x C, and so is the result. "
+#define MAX_POOL(word, dimensions, image, window, ...)                                             \
   {.name = word,                                                                                   \
    .summary = "largest element of each window",                                                    \
-   .computes = "x is N x C x spatial. A NaN wins; padding never does.",                            \
+   .computes = image "A NaN wins; padding never does.",                                            \
    .operands = {"input"},                                                                          \
    .attributes = {WINDOW_ATTRIBUTES},                                                              \
    .constraints = {WINDOW_CONSTRAINTS("number")},                                                  \
    .example = "%y = samba." word " %x {" window,                                                   \
-   .source = "torch.nn.functional." word,                                                          \
+   .source = "torch.nn.functional.max_pool" #dimensions "d",                                       \
    .dtypes = SAMBA_SET_NUMBER,                                                                     \
    .spatial = dimensions,                                                                          \
    .infer = infer,                                                                                 \
-   .differentiate = sambaGradientMaxPool,                                                          \
-   .stages = stagesMax}
+   .stages = stagesMax,                                                                            \
+   __VA_ARGS__}
 #define MAX_POOL_WITH_INDICES(word, dimensions, window)                                            \
   {.name = word,                                                                                   \
    .summary = "largest element of each window, and where it is",                                   \
@@ -318,21 +323,20 @@ static SambaStatus stagesAverage(const SambaOperatorCall *call, SambaStageGraph 
    .infer = infer,                                                                                 \
    .differentiate = sambaGradientMaxPool,                                                          \
    .stages = stagesMaxIndices}
-#define AVERAGE_POOL(word, dimensions, window)                                                     \
+#define AVERAGE_POOL(word, dimensions, image, window, ...)                                         \
   {.name = word,                                                                                   \
    .summary = "mean of each window",                                                               \
-   .computes = "x is N x C x spatial. Padding counts as zeros, or with count_include_pad = false " \
-               "not at all.",                                                                      \
+   .computes = image "Padding counts as zeros, or with count_include_pad = false not at all.",     \
    .operands = {"input"},                                                                          \
    .attributes = {WINDOW_ATTRIBUTES, BOOL("count_include_pad", true, "padding counts as zeros")},  \
    .constraints = {WINDOW_CONSTRAINTS("float")},                                                   \
    .example = "%y = samba." word " %x {" window,                                                   \
-   .source = "torch.nn.functional." word,                                                          \
+   .source = "torch.nn.functional.avg_pool" #dimensions "d",                                       \
    .dtypes = SAMBA_SET_FLOAT,                                                                      \
    .spatial = dimensions,                                                                          \
    .infer = infer,                                                                                 \
-   .differentiate = sambaGradientAveragePool,                                                      \
-   .stages = stagesAverage}
+   .stages = stagesAverage,                                                                        \
+   __VA_ARGS__}
 #define LP_POOL(word, dimensions, window)                                                          \
   {.name = word,                                                                                   \
    .summary = "the p-norm of each window",                                                         \
@@ -350,18 +354,28 @@ static SambaStatus stagesAverage(const SambaOperatorCall *call, SambaStageGraph 
 
 #define WINDOW_1D "kernel_size = [3]} : tensor<1x2x9xf32>"
 #define WINDOW_2D "kernel_size = [2, 2]} : tensor<1x2x8x8xf32>"
+#define LAST_2D "kernel_size = [2, 2]} : tensor<1x8x8x2xf32>"
 #define WINDOW_3D "kernel_size = [2, 2, 2]} : tensor<1x2x4x4x4xf32>"
 
 const SambaOperator sambaPoolOperators[] = {
-    MAX_POOL("max_pool1d", 1, WINDOW_1D),
-    MAX_POOL("max_pool2d", 2, "stride = [2, 2], " WINDOW_2D),
-    MAX_POOL("max_pool3d", 3, WINDOW_3D),
+    MAX_POOL("max_pool1d", 1, CHANNELS_FIRST, WINDOW_1D, .differentiate = sambaGradientMaxPool),
+    MAX_POOL("max_pool2d", 2, CHANNELS_FIRST, "stride = [2, 2], " WINDOW_2D,
+             .differentiate = sambaGradientMaxPool),
+    MAX_POOL("max_pool3d", 3, CHANNELS_FIRST, WINDOW_3D, .differentiate = sambaGradientMaxPool),
+    MAX_POOL("max_pool2d_channels_last", 2, CHANNELS_LAST, LAST_2D, .channels_last = true,
+             .decompose = sambaDecomposeChannelsLast),
     MAX_POOL_WITH_INDICES("max_pool1d_with_indices", 1, WINDOW_1D),
     MAX_POOL_WITH_INDICES("max_pool2d_with_indices", 2, WINDOW_2D),
     MAX_POOL_WITH_INDICES("max_pool3d_with_indices", 3, WINDOW_3D),
-    AVERAGE_POOL("avg_pool1d", 1, WINDOW_1D),
-    AVERAGE_POOL("avg_pool2d", 2, "padding = [1, 1, 0, 0], count_include_pad = false, " WINDOW_2D),
-    AVERAGE_POOL("avg_pool3d", 3, WINDOW_3D),
+    AVERAGE_POOL("avg_pool1d", 1, CHANNELS_FIRST, WINDOW_1D,
+                 .differentiate = sambaGradientAveragePool),
+    AVERAGE_POOL("avg_pool2d", 2, CHANNELS_FIRST,
+                 "padding = [1, 1, 0, 0], count_include_pad = false, " WINDOW_2D,
+                 .differentiate = sambaGradientAveragePool),
+    AVERAGE_POOL("avg_pool3d", 3, CHANNELS_FIRST, WINDOW_3D,
+                 .differentiate = sambaGradientAveragePool),
+    AVERAGE_POOL("avg_pool2d_channels_last", 2, CHANNELS_LAST, LAST_2D, .channels_last = true,
+                 .decompose = sambaDecomposeChannelsLast),
     LP_POOL("lp_pool1d", 1, WINDOW_1D),
     LP_POOL("lp_pool2d", 2, WINDOW_2D),
     LP_POOL("lp_pool3d", 3, WINDOW_3D),

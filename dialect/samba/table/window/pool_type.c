@@ -4,7 +4,6 @@
 #include <string.h>
 
 SambaStatus sambaPoolWindow(const SambaOperatorCall *call, SambaWindow *out) {
-  const SambaTensorType *x = &call->operands[0];
   uint32_t spatial = call->operator->spatial;
   int64_t padding[6];
   bool ceiling = sambaOperatorCallInt(call, "ceil_mode") != 0;
@@ -21,7 +20,8 @@ SambaStatus sambaPoolWindow(const SambaOperatorCall *call, SambaWindow *out) {
     out->begin[i] = padding[i];
     out->end[i] = padding[spatial + i];
     int64_t room, span;
-    SAMBA_RETURN_IF_ERROR(sambaCheckWindowFits(4, out, i, x->dims[2 + i], &room, &span));
+    SAMBA_RETURN_IF_ERROR(
+        sambaCheckWindowFits(4, out, i, sambaPoolInputSize(call, i), &room, &span));
     if (out->begin[i] > span || out->end[i] > span)
       return sambaStatusMake(SAMBA_INVALID,
                              "(C5) padding %lld and %lld along spatial dimension %u must be less "
@@ -31,7 +31,7 @@ SambaStatus sambaPoolWindow(const SambaOperatorCall *call, SambaWindow *out) {
     int64_t steps = room - span - 1;
     out->out[i] = steps / out->stride[i] + 1;
     if (ceiling && steps % out->stride[i] &&
-        out->out[i] * out->stride[i] < x->dims[2 + i] + out->begin[i])
+        out->out[i] * out->stride[i] < sambaPoolInputSize(call, i) + out->begin[i])
       ++out->out[i];
   }
 
@@ -42,7 +42,7 @@ int64_t sambaPoolCount(const SambaOperatorCall *call, const SambaWindow *window,
                        int64_t place) {
   bool padded = sambaOperatorCallInt(call, "count_include_pad") != 0;
   int64_t low = padded ? -window->begin[i] : 0;
-  int64_t high = call->operands[0].dims[2 + i] + (padded ? window->end[i] : 0);
+  int64_t high = sambaPoolInputSize(call, i) + (padded ? window->end[i] : 0);
   int64_t count = 0;
   for (int64_t tap = 0; tap < window->kernel[i]; ++tap) {
     int64_t at = place * window->stride[i] - window->begin[i] + tap * window->dilation[i];

@@ -4,6 +4,10 @@
 
 #include "dialect/samba/table/core/rows.h"
 
+/* The size of the input along spatial dimension i. */
+static inline int64_t sambaPoolInputSize(const SambaOperatorCall *call, uint32_t i) {
+  return call->operands[0].dims[sambaImageAxis(call->operator, 2 + i)];
+}
 SambaStatus sambaPoolWindow(const SambaOperatorCall *call, SambaWindow *out);
 /* The elements of the window at `place` along spatial dimension i that an average divides by: those
  * within the padded input, or without padding within the input. */

@@ -1,5 +1,6 @@
 /* sambaSectionCheckOrder: loads and stores of one memory, ordered by tokens or not. */
 #include "backend/section/check/order_check.h"
+#include "support/text/text.h"
 
 #include "backend/listing/listing.h"
 
@@ -8,26 +9,31 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
 
-/* Checks a listing whose formals lie at the addresses; text: what the fault must say, NULL: none.
- */
-static void check(const char *listing, const uint64_t *addresses, const char *text) {
+/* What is said of a listing whose formals lie at the addresses. */
+static SambaStatus orderOf(const char *listing, const uint64_t *addresses) {
   SambaArena arena = {0};
   SambaSection *section;
   size_t position = 0;
   SambaStatus status = sambaSectionParse(sambaStringRef(listing), &position, &arena, &section);
   if (status)
     fail_msg("the listing: %s", sambaStatusGetMessage(status));
-
   status = sambaSectionCheckOrder(section, addresses);
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
+/* text: what the fault must say, NULL: none. */
+static void check(const char *listing, const uint64_t *addresses, const char *text) {
+  SambaStatus status = orderOf(listing, addresses);
   if (!text && status)
     fail_msg("'%s'", sambaStatusGetMessage(status));
   if (text && (!status || sambaStatusGetCode(status) != SAMBA_FAULT ||
                !strstr(sambaStatusGetMessage(status), text)))
     fail_msg("expected '%s', got '%s'", text, status ? sambaStatusGetMessage(status) : "nothing");
   sambaStatusFree(status);
-  sambaArenaDestroy(&arena);
 }
 
 static const uint64_t apart[] = {4096, 8192, 12288};
@@ -218,6 +224,103 @@ static void hugeMemory(void **state) {
         in_place, "load 'lx', firing 1:");
 }
 
+/* A draw of walks within a round, and of how often rows are dealt to two units and collected. */
+typedef struct Rounds {
+  int base[2], row[2]; /* of the load and the store */
+  int levels, dealt[3], collected[3];
+} Rounds;
+
+static int drawFrom(uint32_t *random, const int *values, int count) {
+  *random = *random * 1664525 + 1013904223;
+  return values[(*random >> 16) % (uint32_t)count];
+}
+
+static Rounds drawRounds(uint32_t *random) {
+  static const int rows[] = {4, -4, 8, -8}, steps[] = {0, 4, 8, 12, 16, 20, 28, 32};
+  static const int levels[] = {0, 1, 2, 3}, blocks[] = {1, 2};
+  Rounds draw = {.levels = drawFrom(random, levels, 4)};
+  for (int side = 0; side < 2; ++side) {
+    draw.row[side] = drawFrom(random, rows, 4);
+    draw.base[side] = 64 + drawFrom(random, steps, 8);
+  }
+  for (int level = 0; level < draw.levels; ++level) {
+    draw.dealt[level] = drawFrom(random, blocks, 2);
+    draw.collected[level] = drawFrom(random, blocks, 2);
+  }
+  return draw;
+}
+
+static void printRounds(const Rounds *draw, int rounds, SambaText *out) {
+  SambaText streams = {0};
+  const char *from = "lx";
+  char name[8];
+  sambaTextFormat(out,
+                  "section rounds {\n"
+                  "  symbol x dtype=f32 elements=4096\n"
+                  "  symbol y dtype=f32 elements=4096 written=yes\n"
+                  "  load lx symbol=x\n"
+                  "    output dtype=f32 block=%d base=%d trips=[%d, 4 | 4] strides=[16, %d | 1]\n",
+                  draw->levels ? draw->dealt[0] : 1, draw->base[0], rounds, draw->row[0]);
+  for (int l = 0; l < draw->levels; ++l) {
+    for (int side = 0; side < 2; ++side) {
+      sambaTextFormat(out,
+                      "  compute %c%d trips=[%d | 4]\n"
+                      "    input dtype=f32 strides=[0 | 1]\n"
+                      "    %%1 = neg f32 %%0\n"
+                      "    output dtype=f32 strides=[0 | 1]\n",
+                      "ab"[side], l, 2 * rounds);
+      sambaTextFormat(&streams, "  stream d%c%d vector %s.out0 -> %c%d.in0\n", "ab"[side], l, from,
+                      "ab"[side], l);
+    }
+    sambaTextFormat(out,
+                    "  compute c%d trips=[%d | 4]\n"
+                    "    input dtype=f32 block=%d strides=[0 | 1]\n"
+                    "    %%1 = neg f32 %%0\n"
+                    "    output dtype=f32 block=%d strides=[0 | 1]\n",
+                    l, 4 * rounds, draw->collected[l],
+                    l + 1 < draw->levels ? draw->dealt[l + 1] : 1);
+    sambaTextFormat(&streams, "  stream ea%d vector a%d.out0 -> c%d.in0\n", l, l, l);
+    sambaTextFormat(&streams, "  stream eb%d vector b%d.out0 -> c%d.in0\n", l, l, l);
+    snprintf(name, sizeof name, "c%d", l);
+    from = name;
+  }
+  sambaTextFormat(out,
+                  "  store sy symbol=y\n"
+                  "    input dtype=f32 base=%d trips=[%d, 4 | 4] strides=[16, %d | 1]\n"
+                  "%s  stream s0 vector %s.out0 -> sy.in0\n"
+                  "}\n",
+                  draw->base[1], rounds, draw->row[1], sambaTextGet(&streams), from);
+  sambaTextFree(&streams);
+}
+
+static bool isOrdered(const Rounds *draw, int rounds) {
+  SambaText listing = {0};
+  printRounds(draw, rounds, &listing);
+  SambaStatus status = orderOf(sambaTextGet(&listing), in_place);
+  bool ordered = !status;
+  sambaStatusFree(status);
+  sambaTextFree(&listing);
+  return ordered;
+}
+
+/* The verdict over many rounds, of which the first ones stand for all, is that over a few, which
+ * are all looked at. */
+static void equalRounds(void **state) {
+  (void)state;
+  uint32_t random = 7, ordered = 0, dealt = 0;
+  for (int i = 0; i < 3000; ++i) {
+    Rounds draw = drawRounds(&random);
+    int few = 3 * draw.levels + 5; /* units, and what is looked at beyond them */
+    bool looked = isOrdered(&draw, few), stands = isOrdered(&draw, 120);
+    if (looked != stands)
+      fail_msg("%d rounds: %d, 120 rounds: %d; draw %d", few, looked, stands, i);
+    ordered += looked;
+    dealt += looked && draw.levels > 1;
+  }
+  assert_in_range(ordered, 100, 2900);
+  assert_in_range(dealt, 50, 2900);
+}
+
 /* Addresses that only values decide are unordered unless one side has ended. */
 static void indexed(void **state) {
   (void)state;
@@ -296,6 +399,6 @@ int main(void) {
       cmocka_unit_test(equalIndices), cmocka_unit_test(otherIndices), cmocka_unit_test(wholeBuffer),
       cmocka_unit_test(slotPerRow),   cmocka_unit_test(secondReader), cmocka_unit_test(sideBySide),
       cmocka_unit_test(hugeMemory),   cmocka_unit_test(indexed),      cmocka_unit_test(twoStores),
-      cmocka_unit_test(storesInTurn)};
+      cmocka_unit_test(storesInTurn), cmocka_unit_test(equalRounds)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

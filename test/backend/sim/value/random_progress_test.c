@@ -7,6 +7,7 @@
 #include "backend/section/check/section_check.h"
 #include "backend/sim/cycle/cycle.h"
 #include "backend/sim/progress/progress.h"
+#include "backend/sim/progress/round.h"
 #include "backend/sim/timing/timing.h"
 #include "test/backend/sim/value/random_network.h"
 #include "test/backend/sim/value/random_section.h"
@@ -59,8 +60,20 @@ static void placeAndRoute(Builder *builder, const SambaMachine *machine) {
   assert_null(sambaSectionRoute(&builder->section, machine, rates));
 }
 
-/* Returns whether the section ends. */
-static bool compareEngines(long seed) {
+/* Is there something that the sections were made for? */
+typedef struct Seen {
+  long ends, rounds;
+} Seen;
+
+static bool hasRounds(const SambaSection *section) {
+  SambaArena arena = {0};
+  SambaSection first;
+  bool has = sambaProgressFirstRound(section, &arena, &first);
+  sambaArenaDestroy(&arena);
+  return has;
+}
+
+static void compareEngines(long seed, Seen *seen) {
   Builder builder;
   srand48(seed);
   builderInitialize(&builder);
@@ -76,7 +89,8 @@ static bool compareEngines(long seed) {
   char without_time[32], fast[32], stepped[32];
   SambaProgress *progress = sambaProgressRun(&machine, &builder.section, 0, NULL);
   kindOf(sambaProgressExplain(progress, NULL), without_time, sizeof without_time);
-  bool ends = sambaProgressEnds(progress);
+  seen->ends += sambaProgressEnds(progress);
+  seen->rounds += hasRounds(&builder.section);
   sambaProgressFree(progress);
   runBy(sambaTimingExecute, &machine, &builder, fast, sizeof fast);
   runBy(sambaCycleExecute, &machine, &builder, stepped, sizeof stepped);
@@ -89,21 +103,22 @@ static bool compareEngines(long seed) {
             seed, (int)machine.fifo_depth, without_time, fast, stepped);
   assert_true(agree);
   builderDestroy(&builder);
-  return ends;
 }
 
 static void testRandomProgress(void **state) {
   (void)state;
   const char *count = getenv("SAMBA_RANDOM_SECTIONS");
-  long n = count ? atol(count) : 1500, ends = 0;
+  long n = count ? atol(count) : 1500;
+  Seen seen = {0};
   for (long seed = 1; seed <= n; ++seed)
-    ends += compareEngines(seed);
-  assert_in_range(ends, n / 10, n - n / 10);
+    compareEngines(seed, &seen);
+  assert_in_range(seen.ends, n / 10, n - n / 10);
+  assert_in_range(seen.rounds, n / 10, n);
 }
 
 int main(int argc, char **argv) {
   if (argc == 2) { /* one case */
-    compareEngines(atol(argv[1]));
+    compareEngines(atol(argv[1]), &(Seen){0});
     return 0;
   }
   const struct CMUnitTest tests[] = {cmocka_unit_test(testRandomProgress)};

@@ -1,6 +1,7 @@
-"""check_values.py FOLDER < CASES: what samba-gen writes computes what PyTorch computes with the
-same weights, compiled and simulated. With --loss gradients are compared, too. A case is a line:
-words of samba-gen | flags of samba-compile | the largest relative L2 difference."""
+"""check_values.py FOLDER [FLAG..] < CASES: what samba-gen writes computes what PyTorch computes
+with the same weights, compiled and simulated. With --loss gradients are compared, too. A case is a
+line: words of samba-gen | flags of samba-compile | the largest relative L2 difference. FLAGs are
+those of samba-compile for all cases."""
 import math
 import os
 import re
@@ -109,7 +110,7 @@ def main():
         if not line.strip() or line.startswith("#"):
             continue
         words, flags, rel_l2 = (part.strip() for part in line.split("|"))
-        code = check(sys.argv[1], words.split(), flags.split(), rel_l2)
+        code = check(sys.argv[1], words.split(), [*flags.split(), *sys.argv[2:]], rel_l2)
         if code:
             sys.exit(f"{line}: exit code {code}") if code != 2 else sys.exit(2)
 

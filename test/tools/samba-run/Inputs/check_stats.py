@@ -27,7 +27,9 @@ assert stats["target"] == "tiny" and stats["calls"] == 1 and len(stats["sections
 assert section["type"] == "FWD" and section["name"] == "scale" and section["layers"] == ["my/layer"]
 assert (section["pcus"], section["pmus"], section["ags"]) == (1, 0, 3)
 assert section["cycles"] == stats["cycles"] and section["launch_cycles"] == stats["launch_cycles"]
-assert stats["host"]["anon_bytes"] > 0 and stats["host"]["simulate_s"] >= 0
+assert stats["host"]["anon_bytes"] > 0
+# Time of the JIT compiler is taken off the launches only where it ran in one.
+assert min(stats["host"]["simulate_s"], stats["host"]["simulate_cpu_s"]) > 0
 # T105: what the program moved: x goes over unless nothing has values, y comes back when it is asked
 # for.
 transferred = {"full": 256 if len(sys.argv) <= 3 else 0, "values": 256}.get(mode, 0)

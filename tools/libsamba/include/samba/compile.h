@@ -24,11 +24,12 @@ typedef struct SambaCompileEntry {
 /* The options of samba-compile; its --help says more of each. Everything zero: the defaults. All
  * that is pointed to is borrowed for the call. */
 typedef struct SambaCompileOptions {
-  const char *target;    /* a shipped machine or a machine file; NULL: the context's */
-  const char *opt;       /* o0, o1 (default) */
-  const char *mapping;   /* section (default) */
-  const char *precision; /* mp0 or f32 (default), mp1, mp4 or bf16 */
-  const char *rules;     /* a file of fusion rules; refused in this version */
+  const char *target;         /* a shipped machine or a machine file; NULL: the context's */
+  const char *opt;            /* o0, o1 (default), o3 */
+  const char *search_seconds; /* o3: processor time for the search; NULL: 2 */
+  const char *mapping;        /* section (default), spatial */
+  const char *precision;      /* mp0 or f32 (default), mp1, mp4 or bf16 */
+  const char *rules;          /* a file of fusion rules, or llama, gpt2, bert, resnet */
 
   /* Training of ONNX models and of MLIR. A trace says itself what is trained; with an optimizer and
    * without losses, `training` lets the compiler choose them. */
@@ -52,7 +53,7 @@ typedef struct SambaCompileOptions {
   bool external_weights;   /* refer to files of weights instead of copying them */
   const char *data_folder; /* such files must lie in it; NULL: in the model's */
 
-  const char *decisions;      /* file of planner decisions to start from */
+  const char *decisions;      /* file of decisions, by the names of layers */
   const char *dump_decisions; /* file to write them to */
   const char *dump;           /* folder for the plan of each section, as text */
 

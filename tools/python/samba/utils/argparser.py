@@ -88,7 +88,7 @@ def add_system_flags(parser):
     add("--mapping", default="section", choices=("section", "spatial"))
     add("-o0", dest="opt_level", action="store_const", const="o0", help="a section per operator")
     add("-o1", dest="opt_level", action="store_const", const="o1", help="fuse operators (default)")
-    add("-o3", dest="opt_level", action="store_const", const="o3", help="as -o1")
+    add("-o3", dest="opt_level", action="store_const", const="o3", help="search sections")
     add("--arch", default=None, help="the machine, or a file that describes one (default sn40l)")
     add("--precision", default=None, choices=("bf16", "mp1", "mp4"), help="16-bit arithmetic")
     add("--n-chips", type=int, default=1)
@@ -185,8 +185,6 @@ def parse_app_args(
 
 def complete(args):
     """Values that programs read though nobody gives them, and checks of those given."""
-    if args.opt_level == "o3":
-        print("remark: -o3 compiles as -o1", file=sys.stderr)
     args.opt_level = args.opt_level or "o1"
     for name in ("batch_size", "num_iterations"):
         value = getattr(args, name, None)
@@ -219,7 +217,7 @@ def remember(args):
         output_folder=getattr(args, "output_folder", None),
         pef=getattr(args, "pef", None),
         target=machine_of(getattr(args, "arch", None)),
-        optimization="o0" if args.opt_level == "o0" else "o1",
+        optimization=args.opt_level,
         precision=getattr(args, "precision", None),
         inference=getattr(args, "inference", None),
         mapping=getattr(args, "mapping", None),

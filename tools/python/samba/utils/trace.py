@@ -8,14 +8,6 @@ MAPPINGS = ("", "section", "spatial")
 IGNORED = ("dev_mode", "app_dir", "squeeze_bs_dim", "get_output_grads", "inference", "verbose")
 
 
-def check_mapping(mapping):
-    """ValueError for a mapping that does not exist, NotImplementedError for spatial."""
-    if mapping not in MAPPINGS:
-        raise ValueError(unknown("mapping", mapping, MAPPINGS[1:]))
-    if mapping == "spatial":
-        refuse("mapping='spatial'", "the compiler cuts a model into sections", "use 'section'")
-
-
 def trace_graph(
     model,
     inputs,
@@ -23,7 +15,7 @@ def trace_graph(
     init_output_grads=True,
     loss_indices=None,
     pef="",
-    mapping="section",
+    mapping="",
     data_parallel_mode="normal",
     transfer_device=True,
     distlearn_config=None,
@@ -41,17 +33,19 @@ def trace_graph(
     init_output_grads: whether gradients of losses start as ones.
     loss_indices: as given to compile.
     pef: path; empty: the PEF of the session, or --pef of the command line.
+    mapping: "section" or "spatial", as the PEF was compiled; empty: either.
     transfer_device: False sends nothing; `samba.session.to_device()` does it later.
     Returns the tuple of traced outputs, which model.output_tensors holds as well.
 
     ValueError: the PEF was compiled from another model (the text has the first difference), an
-    unknown mapping or mode. FileNotFoundError: there is no such PEF. NotImplementedError: spatial
-    mapping, distlearn_config."""
+    unknown mapping or mode, another mapping than the PEF's. FileNotFoundError: there is no such
+    PEF. NotImplementedError: distlearn_config."""
     import samba
     from samba import settings
 
     check_keywords("trace_graph", known, IGNORED)
-    check_mapping(mapping)
+    if mapping not in MAPPINGS:
+        raise ValueError(unknown("mapping", mapping, MAPPINGS[1:]))
     if data_parallel_mode not in MODES:
         raise ValueError(unknown("data_parallel_mode", data_parallel_mode, MODES))
     if distlearn_config is not None:
@@ -63,6 +57,7 @@ def trace_graph(
         loss_indices=loss_indices,
         pef=pef or settings.get("pef"),
         transfer_device=transfer_device,
+        mapping=mapping,
     )
     if init_output_grads and transfer_device:
         fill_output_grads(outputs)

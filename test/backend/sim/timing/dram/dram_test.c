@@ -19,12 +19,12 @@ typedef struct Trace {
   uint64_t first[64], last[64];
 } Trace;
 
-static void record(void *user, uint32_t owner, uint32_t slot, const SambaDramTimes *times) {
+static void record(void *user, uint32_t owner, uint32_t slot, SambaDramTimes times) {
   Trace *trace = user;
   (void)owner;
   trace->slots[trace->count] = slot;
   trace->first[trace->count] = sambaDramBurstDone(times, 0);
-  trace->last[trace->count++] = sambaDramBurstDone(times, times->bursts - 1);
+  trace->last[trace->count++] = sambaDramBurstDone(times, times.bursts - 1);
 }
 
 static SambaMachine dramMachine(void) {
@@ -52,10 +52,16 @@ static SambaDramRequest request(uint64_t arrival, uint32_t bank, uint64_t row, u
   return (SambaDramRequest){arrival, row, bank, bursts, write, 0, slot};
 }
 
+static void submit(SambaDram *dram, uint32_t channel, const SambaDramRequest *request) {
+  SambaDramRequest *entered;
+  sambaDramEnter(dram, channel, request->arrival, request->write, &entered);
+  *entered = *request;
+}
+
 /* Submits all and runs the channel until it is idle. */
 static void run(SambaDram *dram, const SambaDramRequest *requests, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i)
-    sambaDramSubmit(dram, 0, &requests[i]);
+    submit(dram, 0, &requests[i]);
   uint64_t now = dram->channels[0].scheduled;
   while (now != SAMBA_TIME_UNKNOWN)
     now = sambaDramAdvance(dram, 0, now);
@@ -236,7 +242,7 @@ static void testHostMemory(void **state) {
                                        request(30, 0, 0, 1, false, 2),
                                        request(30, 0, 0, 1, true, 3)};
   for (uint32_t i = 0; i < 3; ++i)
-    sambaDramSubmit(&dram, place.channel, &requests[i]);
+    submit(&dram, place.channel, &requests[i]);
   uint64_t now = dram.channels[place.channel].scheduled;
   while (now != SAMBA_TIME_UNKNOWN)
     now = sambaDramAdvance(&dram, place.channel, now);

@@ -319,3 +319,50 @@ case(
     kernel_size=[3],
     out_dtype="f32",
 )
+
+
+# Images that hold the channels of a pixel side by side: what the operator on channels first makes
+# of them, permuted.
+def last(image):
+    return image.permute(0, 2, 3, 1).contiguous()
+
+
+x = r(2, 4, 7, 6)
+for outputs, k, s, p, d, groups in [
+    (5, 1, 1, 0, 1, 1),
+    (6, 3, 2, 1, 1, 2),
+    (4, 2, 1, 1, 2, 4),
+    (8, 3, 3, 0, 1, 1),
+]:
+    w, b = r(outputs, 4 // groups, k, k), r(outputs)
+    case(
+        "conv2d_channels_last",
+        [last(x), w, b],
+        last(F.conv2d(x, w, b, s, p, d, groups)),
+        stride=[s, s],
+        padding=[p] * 4,
+        dilation=[d, d],
+        groups=groups,
+    )
+w = r(3, 4, 3, 2)
+case(
+    "conv2d_channels_last",
+    [last(x).bfloat16(), w.bfloat16()],
+    last(F.conv2d(x.bfloat16().double(), w.bfloat16().double(), None, (1, 2))).bfloat16(),
+    stride=[1, 2],
+)
+window = {"kernel_size": [3, 2], "stride": [2, 1], "padding": [1, 0, 1, 0]}
+case(
+    "max_pool2d_channels_last",
+    [last(x)],
+    last(F.max_pool2d(x, (3, 2), (2, 1), (1, 0))),
+    **window,
+)
+for counted in (True, False):
+    case(
+        "avg_pool2d_channels_last",
+        [last(x)],
+        last(F.avg_pool2d(x, (3, 2), (2, 1), (1, 0), count_include_pad=counted)),
+        count_include_pad=counted,
+        **window,
+    )

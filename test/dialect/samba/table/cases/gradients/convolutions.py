@@ -79,3 +79,14 @@ gradients(
     flow_dtype=torch.float32,
     out_dtype="f32",
 )
+
+# Images with channels last: through the permutations.
+for k, s, p, groups in [(1, 1, 0, 1), (3, 2, 1, 1), (3, 1, 1, 2)]:
+    gradients(
+        "conv2d_channels_last",
+        lambda x, w, b: F.conv2d(x.permute(0, 3, 1, 2), w, b, s, p, 1, groups).permute(0, 2, 3, 1),
+        [r(2, 7, 6, 4), r(6, 4 // groups, k, k), r(6)],
+        stride=[s, s],
+        padding=[p] * 4,
+        groups=groups,
+    )

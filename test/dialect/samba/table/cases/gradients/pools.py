@@ -99,3 +99,21 @@ gradients(
     norm_type=2.0,
     kernel_size=[2, 2],
 )
+
+
+# Images with channels last: through the permutations.
+def on_last(pool):
+    return lambda x: pool(x.permute(0, 3, 1, 2)).permute(0, 2, 3, 1)
+
+
+for k, s, p in [(2, 2, 0), (3, 2, 1), (3, 1, 1)]:
+    for kind in ("max", "avg"):
+        pool = getattr(F, f"{kind}_pool2d")
+        gradients(
+            f"{kind}_pool2d_channels_last",
+            on_last(lambda x: pool(x, k, s, p)),
+            [r(1, 6, 5, 2)],
+            kernel_size=[k, k],
+            stride=[s, s],
+            padding=[p] * 4,
+        )

@@ -1,0 +1,45 @@
+/* The groups of a section planned together: what lies between them, what each may take of the
+ * machine, and what the section takes then. */
+#ifndef SAMBA_BACKEND_PLAN_PLAN_TOGETHER_H
+#define SAMBA_BACKEND_PLAN_PLAN_TOGETHER_H
+
+#include "backend/plan/plan_internal.h"
+
+typedef struct SambaPlanner {
+  SambaStageGraph *graph;
+  const SambaMachine *machine;
+  SambaArena scratch;
+  SambaGroups groups;
+  SambaGroupLimits *limits;
+  SambaGroupChoice *choices;
+  bool *fixed; /* mapped by hand */
+  uint32_t all_pcus, pcus, pmus, ags;
+  uint32_t units;    /* PCUs and PMUs together, at most */
+  uint32_t *level;   /* of each group: how many buffers lie before it on the longest way */
+  uint32_t *writer;  /* of each tensor: its last group, SAMBA_NO_INDEX: none */
+  bool *between;     /* tensors that groups of the section read and write */
+  uint32_t *readers; /* operands that read each tensor */
+  /* For the pipeline being planned: of each tensor, see share.h, and its slices when it is one in
+   * buffers. */
+  SambaSharing *shared;
+  SambaSlices *slices;
+  uint32_t *depth, *ring; /* slices that its buffers should hold, and PMUs that take them in turn */
+  bool *ringable;         /* of each tensor, for all pipelines: several PMUs may */
+} SambaPlanner;
+
+/* Settles what holds for all pipelines: the arrays must be there. */
+void sambaPlannerAnalyse(SambaPlanner *planner);
+
+/* The best way to map a group within its limits; false when there is none. */
+bool sambaPlannerSearchGroup(SambaPlanner *planner, uint32_t g, SambaGroupChoice *choice);
+/* The error that says so. */
+SambaStatus sambaPlannerNoChoice(const SambaPlanner *planner, uint32_t g);
+
+/* Plans all groups along a pipeline. balanced: groups start with their share of the machine by
+ * work. out_cycles: the estimate. */
+SambaStatus sambaPlanTogether(SambaPlanner *planner, const SambaPipeline *pipeline, bool balanced,
+                              double *out_cycles);
+/* Buffers between groups hold as many slices as lie between producer and consumer, and one more. */
+void sambaPlanChooseDepths(SambaPlanner *planner, const SambaPipeline *pipeline);
+
+#endif

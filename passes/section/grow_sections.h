@@ -1,0 +1,31 @@
+/* Sections that grow operator by operator along the trace (o1), and what limits them. */
+#ifndef SAMBA_PASSES_SECTION_GROW_SECTIONS_H
+#define SAMBA_PASSES_SECTION_GROW_SECTIONS_H
+
+#include "dialect/stages/known_plan.h"
+#include "passes/section/fusion_rules.h"
+
+/* The operators of a graph while they are grouped. */
+typedef struct SambaSectionGraph {
+  const SambaPlanTarget *target;
+  MlirOperation *operators;
+  uint32_t count;
+  uint32_t border;           /* a section begins there: behind the scalars of the updates */
+  SambaFusedOperators fused; /* what rules join; group_of: NULL without rules */
+} SambaSectionGraph;
+
+/* The group of rules that an operator belongs to; NULL: none. */
+const SambaRuleGroup *sambaGroupOfOperator(const SambaSectionGraph *partition, uint32_t index);
+/* Whether a section must begin with the operator, which is not the first. */
+bool sambaStartsSection(const SambaSectionGraph *partition, uint32_t index);
+/* Operators of a section that begins with this one, at most. */
+uint32_t sambaMostOperators(MlirOperation operation);
+/* The operators of a pinned section that begins with this one; 0: none does. */
+uint32_t sambaPinnedOperators(const SambaSectionGraph *partition, uint32_t first);
+
+/* Groups the operators greedily: the number of sections. section_of: of each operator its section.
+ * ends: of each section, at most as many as operators, why it ends. */
+uint32_t sambaGrowSections(const SambaSectionGraph *partition, uint32_t *section_of,
+                           MlirAttribute *ends);
+
+#endif

@@ -1,0 +1,333 @@
+/* The search on operators; see search_sections.h. */
+#include "passes/section/search_sections.h"
+
+#include "backend/estimate/unit_cycles.h"
+#include "backend/partition/partition.h"
+#include "backend/stage/stage_key.h"
+#include "dialect/bridge/work.h"
+#include "dialect/rdu/rdu_attribute_names.h"
+#include "dialect/samba/graph.h"
+#include "dialect/samba/samba.h"
+#include "dialect/stages/read_operators.h"
+#include "passes/section/section_trial.h"
+#include "support/container/pointer_map.h"
+#include "support/container/string_map.h"
+#include "support/number/shape.h"
+
+#include "mlir-c/BuiltinTypes.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Operators as the search sees them, while that is made. */
+typedef struct Builder {
+  const SambaSearchRequest *request;
+  SambaArena arena;
+  SambaPartitionOperator *operators;
+  SambaPointerMap number_of; /* values */
+  SAMBA_ARRAY(SambaPartitionValue) values;
+  SambaStringMap kinds;
+  uint32_t kind_count;
+  /* Of the operator that is visited. */
+  SAMBA_ARRAY(SambaPartitionRead) reads;
+  SAMBA_ARRAY(char) key;
+  uint64_t most_bytes; /* of a view on the way */
+} Builder;
+
+/*===-- Values --------------------------------------------------------------------------------===*/
+
+static uint64_t bytesOf(MlirValue value) {
+  SambaTensorType type;
+  SambaStatus status = sambaTensorTypeFromMlir(mlirValueGetType(value), &type);
+  uint64_t bytes = 0;
+  if (!status)
+    bytes = (uint64_t)sambaShapeElements(type.rank, type.dims) * sambaDTypeBytes(type.dtype);
+  sambaStatusFree(status);
+  return bytes;
+}
+
+/* Whether the end of the graph reads the value, through views or not. */
+static bool isReturned(MlirValue value) {
+  for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = sambaUserInBlockOf(value, use);
+    if (sambaOperationIs(user, "func.return") ||
+        (sambaOperationIsView(user) && isReturned(mlirOperationGetResult(user, 0))))
+      return true;
+  }
+  return false;
+}
+
+static uint32_t numberOf(Builder *builder, MlirValue value) {
+  uint32_t number;
+  if (sambaPointerMapGet(&builder->number_of, value.ptr, &number))
+    return number;
+  number = (uint32_t)builder->values.size;
+  sambaPointerMapSet(&builder->number_of, value.ptr, number);
+  sambaArrayAppend(&builder->values, (SambaPartitionValue){.bytes = bytesOf(value)});
+  return number;
+}
+
+static void putKey(Builder *builder, const void *data, size_t size) {
+  sambaArrayReserve(&builder->key, builder->key.size + size);
+  memcpy(builder->key.data + builder->key.size, data, size);
+  builder->key.size += size;
+}
+
+static void putName(Builder *builder, MlirOperation operation) {
+  MlirStringRef name = sambaOperationName(operation);
+  putKey(builder, name.data, name.length);
+  putKey(builder, "", 1);
+}
+
+/* A value that the operator reads, through views: the key has their names, the list has what is
+ * below them. */
+static MlirValue visitRead(MlirValue value, void *user) {
+  Builder *builder = user;
+  MlirOperation maker = sambaDefiningOperation(value);
+  uint64_t before = builder->most_bytes, bytes = bytesOf(value);
+  builder->most_bytes = bytes < before ? bytes : before;
+  if (mlirOperationIsNull(maker) ||
+      !(sambaOperationIsView(maker) || sambaOperationIsSource(maker))) {
+    putKey(builder, ".", 1);
+    sambaArrayAppend(&builder->reads, (SambaPartitionRead){.value = numberOf(builder, value),
+                                                           .bytes = builder->most_bytes});
+  } else {
+    putName(builder, maker);
+    sambaMapInputs(maker, visitRead, builder);
+  }
+  builder->most_bytes = before;
+  return value;
+}
+
+/*===-- Operators -----------------------------------------------------------------------------===*/
+
+/* Cycles of the stage's multiply-adds when all arrays of the machine work on them. */
+static double arrayCycles(const SambaStageGraph *graph, const SambaStage *stage,
+                          const SambaMachine *machine) {
+  for (uint32_t i = 0; i < stage->op_count; ++i) {
+    const SambaLaneOp *op = &stage->ops[i];
+    if (!sambaLaneOpIsMac(op->opcode))
+      continue;
+    bool wide = false;
+    for (int o = 0; o < 2; ++o)
+      if (op->operands[o] < stage->operand_count)
+        wide |= sambaDTypeBytes(graph->tensors[stage->operands[op->operands[o]].tensor].dtype) == 4;
+    double points = 1;
+    for (uint32_t d = 0; d < stage->dim_count; ++d)
+      points *= (double)stage->extents[d];
+    double macs = (double)(machine->grid_columns * machine->grid_rows / 2) *
+                  (double)(machine->systolic_rows * machine->systolic_columns);
+    return points / macs * (wide ? (double)machine->systolic_f32_rate : 1);
+  }
+  return 0;
+}
+
+/* Whether an operator touches only a part of what it reads or writes. */
+static bool touchesParts(const SambaStageGraph *graph) {
+  bool parts = false;
+  for (uint32_t s = 0; s < graph->stage_count; ++s) {
+    parts |= sambaStageScatters(&graph->stages[s]);
+    for (uint32_t i = 0; i < graph->stages[s].operand_count; ++i)
+      parts |= graph->stages[s].operands[i].index_operand != SAMBA_NO_INDEX;
+  }
+  for (uint32_t t = 0; t < graph->tensor_count; ++t)
+    parts |= graph->tensors[t].alias_of != SAMBA_NO_INDEX;
+  return parts;
+}
+
+/* Operators of one kind have the same names on the way to what they read, and the same stages. */
+static uint32_t kindOf(Builder *builder, const SambaStageGraph *graph, SambaArena *arena) {
+  uint32_t kind;
+  if (graph) {
+    SambaStringRef stages = sambaStageGraphKey(graph, arena);
+    putKey(builder, stages.data, stages.size);
+  } else { /* it cannot be read: one of its kind */
+    putKey(builder, &builder->kind_count, sizeof builder->kind_count);
+  }
+  SambaStringRef key = {sambaArenaCopy(&builder->arena, builder->key.data, builder->key.size),
+                        builder->key.size};
+  if (sambaStringMapInsert(&builder->kinds, key, builder->kind_count, &kind))
+    kind = builder->kind_count++;
+  return kind;
+}
+
+static void buildOperator(Builder *builder, uint32_t index) {
+  MlirOperation operation = builder->request->operators[index];
+  SambaPartitionOperator *operator = &builder->operators[index];
+  SambaArena arena = {0};
+  SambaStageGraph *graph = NULL;
+  SambaStatus status = sambaOperatorsRead(&operation, 1, &arena, &graph);
+  if (status)
+    graph = NULL;
+  sambaStatusFree(status);
+
+  builder->key.size = builder->reads.size = 0;
+  builder->most_bytes = UINT64_MAX;
+  putName(builder, operation);
+  sambaMapInputs(operation, visitRead, builder);
+  bool parts = !graph || touchesParts(graph);
+  for (size_t i = 0; i < builder->reads.size; ++i)
+    builder->reads.data[i].bytes = parts ? 0 : builder->reads.data[i].bytes;
+
+  operator->group = builder->request->group[index];
+  operator->stretch = builder->request->stretch[index];
+  operator->kind = kindOf(builder, graph, &arena);
+  for (uint32_t s = 0; graph && s < graph->stage_count; ++s)
+    operator->cycles += arrayCycles(graph, &graph->stages[s], builder->request->target->machine);
+  operator->read_count = (uint32_t)builder->reads.size;
+  operator->reads = sambaArenaCopy(&builder->arena, builder->reads.data,
+                                   builder->reads.size * sizeof *builder->reads.data);
+  operator->make_count = (uint32_t)mlirOperationGetNumResults(operation);
+  uint32_t *makes = SAMBA_ARENA_ARRAY(&builder->arena, uint32_t, operator->make_count + 1);
+  for (uint32_t r = 0; r < operator->make_count; ++r) {
+    MlirValue value = mlirOperationGetResult(operation, r);
+    makes[r] = numberOf(builder, value);
+    builder->values.data[makes[r]].leaves = isReturned(value);
+    if (parts)
+      builder->values.data[makes[r]].bytes = 0;
+  }
+  operator->makes = makes;
+  sambaArenaDestroy(&arena);
+}
+
+/* Who writes to a region does it where he stands. */
+static void keepPlaces(Builder *builder) {
+  const SambaSearchRequest *request = builder->request;
+  for (uint32_t first = 0, end; first < request->count; first = end) {
+    bool keeps = false;
+    for (end = first; end < request->count && request->stretch[end] == request->stretch[first];
+         ++end)
+      keeps |= !mlirAttributeIsNull(
+          sambaOperationAttribute(request->operators[end], SAMBA_REGION_ATTRIBUTE));
+    for (uint32_t i = first; i < end; ++i)
+      builder->operators[i].keeps_place = keeps;
+  }
+}
+
+/*===-- Prices --------------------------------------------------------------------------------===*/
+
+typedef struct Pricing {
+  const SambaSearchRequest *request;
+  SambaSearchTime *time;
+  double start; /* of the clock */
+} Pricing;
+
+/* Of this thread, so that other work on the host changes nothing. */
+static double secondsNow(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static bool isOver(void *user) {
+  const Pricing *pricing = user;
+  return secondsNow() - pricing->start > pricing->time->given - pricing->time->used;
+}
+
+static bool tryOperators(const SambaSearchRequest *request, const uint32_t *numbers, uint32_t count,
+                         SambaPlanCost *cost, SambaText *why) {
+  MlirOperation *operators = sambaAllocate(sambaArraySize(count + 1, sizeof *operators));
+  for (uint32_t i = 0; i < count; ++i)
+    operators[i] = request->operators[numbers[i]];
+  bool fits = sambaSectionTry(request->target, operators, count, cost, why);
+  free(operators);
+  return fits;
+}
+
+static void price(void *user, SambaPartitionTrial *trials, uint32_t count) {
+  const Pricing *pricing = user;
+  for (uint32_t i = 0; i < count; ++i) {
+    SambaPlanCost cost = {0};
+    trials[i].fits =
+        tryOperators(pricing->request, trials[i].operators, trials[i].count, &cost, NULL);
+    trials[i].cycles = cost.cycles;
+    trials[i].load = cost.load;
+  }
+}
+
+/*===-- The result ----------------------------------------------------------------------------===*/
+
+static MlirAttribute endOf(const SambaSearchRequest *request, const SambaPartition *found,
+                           uint32_t index) {
+  static const SambaSectionEndKind kinds[] = {
+      [SAMBA_PARTITION_GRAPH] = SAMBA_END_OF_GRAPH,   [SAMBA_PARTITION_ORDER] = SAMBA_END_BY_ORDER,
+      [SAMBA_PARTITION_NUMBER] = SAMBA_END_BY_NUMBER, [SAMBA_PARTITION_ROOM] = SAMBA_END_BY_ROOM,
+      [SAMBA_PARTITION_SEARCH] = SAMBA_END_BY_SEARCH, [SAMBA_PARTITION_TIME] = SAMBA_END_BY_TIME};
+  const SambaPartitionSection *section = &found->sections[index];
+  const uint32_t *order = &found->order[section->first];
+  SambaSectionEnd end = {.kind = kinds[section->end], .more = section->more};
+  MlirOperation next = {NULL};
+  if (section->end != SAMBA_PARTITION_GRAPH)
+    next = request->operators[order[section->count]];
+  if (section->end == SAMBA_PARTITION_ROOM) {
+    SambaPlanCost unused;
+    tryOperators(request, order, section->count + section->next, &unused, &end.why);
+  }
+  MlirAttribute attribute =
+      sambaSectionEndAttribute(&end, mlirOperationGetContext(request->operators[order[0]]), next);
+  sambaTextFree(&end.why);
+  return attribute;
+}
+
+static void countWork(const SambaPartition *found) {
+  sambaWorkAdd(SAMBA_WORK_INTERVALS_PRICED, found->priced);
+  sambaWorkAdd(SAMBA_WORK_INTERVALS_REUSED, found->reused);
+  sambaWorkAdd(SAMBA_WORK_INTERVALS_SKIPPED, found->skipped);
+  sambaWorkAdd(SAMBA_WORK_GRAPHS_REORDERED, found->reordered);
+  sambaWorkAdd(SAMBA_WORK_SEARCHES_OVER, found->over);
+}
+
+static SambaPartitionProblem problemOf(const Builder *builder, Pricing *pricing) {
+  const SambaSearchRequest *request = builder->request;
+  const SambaMachine *machine = request->target->machine;
+  uint64_t units = (uint64_t)(machine->grid_columns * machine->grid_rows / 2);
+  double pair = sambaMachinePcuLoadCycles(machine) + sambaMachinePmuLoadCycles(machine);
+  double clock = (double)machine->clock_hz * 1e-9;
+  double load = (double)machine->load_latency_ns * clock;
+  double start = (double)(machine->argument_latency_ns + machine->execute_hw_ns) * clock;
+  uint64_t memory = (uint64_t)(machine->hbm_bytes ? machine->hbm_bytes : machine->ddr_bytes);
+  return (SambaPartitionProblem){.operator_count = request->count,
+                                 .operators = builder->operators,
+                                 .value_count = (uint32_t)builder->values.size,
+                                 .values = builder->values.data,
+                                 .most = request->most,
+                                 .bytes_per_cycle = sambaMachineDramBytesPerCycle(machine),
+                                 .launch = load + start,
+                                 .load = load + (double)units * pair,
+                                 .memory = memory / 2, /* weights and inputs want some, too */
+                                 .seed_count = request->seed_count,
+                                 .seed = request->seed,
+                                 .price = price,
+                                 .isOver = isOver,
+                                 .user = pricing};
+}
+
+uint32_t sambaSearchSections(const SambaSearchRequest *request, SambaSearchTime *time,
+                             uint32_t *section_of, MlirAttribute *ends) {
+  Builder builder = {.request = request};
+  Pricing pricing = {.request = request, .time = time, .start = secondsNow()};
+  builder.operators = SAMBA_ARENA_ARRAY(&builder.arena, SambaPartitionOperator, request->count + 1);
+  for (uint32_t i = 0; i < request->count; ++i)
+    buildOperator(&builder, i);
+  keepPlaces(&builder);
+
+  SambaPartitionProblem problem = problemOf(&builder, &pricing);
+  SambaPartition found = sambaPartitionSearch(&problem, &builder.arena);
+  for (uint32_t s = 0; s < found.section_count; ++s) {
+    const SambaPartitionSection *section = &found.sections[s];
+    for (uint32_t i = 0; i < section->count; ++i)
+      section_of[found.order[section->first + i]] = s;
+    ends[s] = endOf(request, &found, s);
+  }
+  countWork(&found);
+  time->used += secondsNow() - pricing.start;
+  sambaPointerMapFree(&builder.number_of);
+  sambaStringMapFree(&builder.kinds);
+  sambaArrayFree(&builder.values);
+  sambaArrayFree(&builder.reads);
+  sambaArrayFree(&builder.key);
+  sambaArenaDestroy(&builder.arena);
+  return found.section_count;
+}
