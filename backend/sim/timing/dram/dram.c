@@ -137,8 +137,12 @@ static SambaDramRequest dequeue(SambaDramQueue *queue, size_t place) {
   return taken;
 }
 
-uint64_t sambaDramEnter(SambaDram *dram, uint32_t channel_index, uint64_t arrival, bool write,
-                        SambaDramRequest **out_request) {
+static bool comesBefore(uint64_t arrival, uint32_t order, const SambaDramRequest *other) {
+  return arrival < other->arrival || (arrival == other->arrival && order < other->order);
+}
+
+uint64_t sambaDramEnter(SambaDram *dram, uint32_t channel_index, uint64_t arrival, uint32_t order,
+                        bool write, SambaDramRequest **out_request) {
   SambaDramChannel *channel = &dram->channels[channel_index];
   SambaDramQueue *queue = write ? &channel->writes : &channel->reads;
   makeRoom(queue);
@@ -146,11 +150,12 @@ uint64_t sambaDramEnter(SambaDram *dram, uint32_t channel_index, uint64_t arriva
   /* Address generators issue a little ahead, so a request may come out of order. */
   SambaDramRequest *requests = queue->requests + queue->head;
   size_t place = queue->size++;
-  while (place > 0 && requests[place - 1].arrival > arrival) {
+  while (place > 0 && comesBefore(arrival, order, &requests[place - 1])) {
     requests[place] = requests[place - 1];
     --place;
   }
   requests[place].arrival = arrival;
+  requests[place].order = order;
   requests[place].write = write;
   *out_request = &requests[place];
 

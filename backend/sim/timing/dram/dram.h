@@ -24,6 +24,7 @@ typedef struct SambaDramRequest {
   uint32_t bank;
   uint32_t bursts;
   bool write;
+  uint32_t order;       /* of two that arrive in one cycle the lower one comes first */
   uint32_t owner, slot; /* of the address generator; given back with the completion */
 } SambaDramRequest;
 
@@ -93,8 +94,8 @@ SambaDramPlace sambaDramLocate(const SambaDram *dram, uint64_t address);
 /* Queues a request; the caller fills in what else it says, where it stands. Returns the cycle at
  * which sambaDramAdvance must be called for the channel, SAMBA_TIME_UNKNOWN when an earlier call is
  * already due. */
-uint64_t sambaDramEnter(SambaDram *dram, uint32_t channel, uint64_t arrival, bool write,
-                        SambaDramRequest **out_request);
+uint64_t sambaDramEnter(SambaDram *dram, uint32_t channel, uint64_t arrival, uint32_t order,
+                        bool write, SambaDramRequest **out_request);
 /* Schedules what can be scheduled at cycle now. Returns the cycle of the next call,
  * SAMBA_TIME_UNKNOWN when the channel is idle. */
 uint64_t sambaDramAdvance(SambaDram *dram, uint32_t channel, uint64_t now);

@@ -202,7 +202,8 @@ static void sendRequest(SambaEngine *engine, uint32_t actor_index, uint64_t burs
 
   SambaDramRequest *request;
   uint64_t arrival = at + 1 + (uint64_t)machine->ag_latency_cycles / 2;
-  uint64_t event = sambaDramEnter(&engine->dram, memory->place.channel, arrival, !read, &request);
+  uint64_t event = sambaDramEnter(&engine->dram, memory->place.channel, arrival, actor->unit, !read,
+                                  &request);
   request->row = memory->place.row;
   request->bank = memory->place.bank;
   request->bursts = (uint32_t)bursts;

@@ -49,12 +49,13 @@ static SambaMachine dramMachine(void) {
 
 static SambaDramRequest request(uint64_t arrival, uint32_t bank, uint64_t row, uint32_t bursts,
                                 bool write, uint32_t slot) {
-  return (SambaDramRequest){arrival, row, bank, bursts, write, 0, slot};
+  return (SambaDramRequest){
+      .arrival = arrival, .row = row, .bank = bank, .bursts = bursts, .write = write, .slot = slot};
 }
 
 static void submit(SambaDram *dram, uint32_t channel, const SambaDramRequest *request) {
   SambaDramRequest *entered;
-  sambaDramEnter(dram, channel, request->arrival, request->write, &entered);
+  sambaDramEnter(dram, channel, request->arrival, request->order, request->write, &entered);
   *entered = *request;
 }
 
@@ -253,12 +254,33 @@ static void testHostMemory(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+/* Generators issue ahead: of two requests that arrive in one cycle the one that is entered last may
+ * come first. */
+static void testOrderWithinACycle(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaMachine machine = dramMachine();
+  SambaDram dram;
+  Trace trace = {0};
+  sambaDramInit(&dram, &arena, &machine, record, &trace);
+  SambaDramRequest requests[] = {request(10, 0, 5, 1, false, 1), request(10, 1, 5, 1, false, 2)};
+  requests[0].order = 7;
+  requests[1].order = 3;
+  run(&dram, requests, 2);
+  assert_int_equal(trace.count, 2);
+  assert_int_equal(trace.slots[0], 2);
+  assert_int_equal(trace.slots[1], 1);
+  sambaDramFree(&dram);
+  sambaArenaDestroy(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testRows),
       cmocka_unit_test(testFirstReadyFirstComeFirstServed),
       cmocka_unit_test(testTurnaroundAndWriteDraining),
       cmocka_unit_test(testRefreshClosesRows),
+      cmocka_unit_test(testOrderWithinACycle),
       cmocka_unit_test(testAddressMap),
       cmocka_unit_test(testHostMemory),
   };
