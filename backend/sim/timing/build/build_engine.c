@@ -202,6 +202,8 @@ static void makeMemoryActor(SambaEngine *engine, uint32_t index, const SambaInde
   memory->vector_elements = scalars ? 1 : sambaTimeMax(1, width / sambaDTypeBytes(port->dtype));
   if (load)
     sambaLoadDeliveryInit(engine, actor);
+  for (uint32_t c = 0; !load && !access->has_index && c < actor->inputs[0].cursor_count; ++c)
+    engine->cursors[actor->inputs[0].cursors[c]].one_by_one = true;
   memory->last_burst = memory->placed_burst = UINT64_MAX;
   memory->token_elements = productOf(access->trips, access->token_level, access->counter_count);
   memory->token_mask = 3;

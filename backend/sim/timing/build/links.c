@@ -20,6 +20,12 @@ static uint64_t capacityOf(const SambaEngine *engine, const SambaStream *stream,
   return (uint64_t)engine->machine->fifo_depth * (switches + 1) + producer->latency;
 }
 
+/* From when a vector has left a FIFO until whoever sends into it may send another one. */
+static uint64_t creditCycles(const SambaMachine *machine) {
+  uint64_t round = (uint64_t)machine->credit_cycles, there = (uint64_t)machine->hop_cycles;
+  return round > there ? round - there : 1;
+}
+
 /* Latency and capacity of each destination. */
 static void setRoutes(SambaEngine *engine, const SambaStream *stream, SambaStreamState *state,
                       const SambaRoutes *routes) {
@@ -28,9 +34,10 @@ static void setRoutes(SambaEngine *engine, const SambaStream *stream, SambaStrea
     SambaCursor *cursor = &engine->cursors[state->cursor_first + d];
     uint32_t end = routes->ends[d];
     bool own = end == SAMBA_NO_INDEX; /* a link of one hop */
+    uint32_t switches = own ? 1 : routes->switches[end];
     cursor->latency = own ? (uint64_t)machine->hop_cycles : routes->cycles[end];
-    cursor->capacity = capacityOf(engine, stream, &engine->actors[state->producer],
-                                  own ? 1 : routes->switches[end]);
+    cursor->capacity = capacityOf(engine, stream, &engine->actors[state->producer], switches);
+    cursor->credit = creditCycles(machine) * (switches + 1);
   }
 }
 

@@ -212,6 +212,7 @@ static void setSimdLaw(SambaActor *actor, const SambaMachine *machine, const Sam
   uint64_t tail_rate = (uint64_t)machine->tail_transcendentals;
   uint64_t lanes = simdLanes(machine, unit, cost);
   uint64_t inner = vectorsOf(unit, lanes, true);
+  actor->lanes = lanes;
   uint64_t passes = sambaTimeMax(1, sambaTimeCeilDiv(cost->stages_before, stages));
 
   actor->work = sambaTimeMax(sambaTimeMul(inner, passes),
@@ -219,14 +220,15 @@ static void setSimdLaw(SambaActor *actor, const SambaMachine *machine, const Sam
   actor->latency = stages * stage;
   /* A step makes its vector when it begins. What is reduced is ready a cycle after the last step.
    */
-  actor->last_shift = cost->reduces ? 1 : -(int64_t)(actor->work / inner - 1);
+  actor->step_cycles = actor->work / inner;
+  actor->last_shift = cost->reduces ? 1 : -(int64_t)(actor->step_cycles - 1);
 
   /* A cross-lane reduction folds the lanes by halves. */
   if (cost->reduces && unit->compute.counter_count > unit->compute.token_level &&
       isReduced(unit, unit->compute.counter_count - 1))
     actor->latency += log2Ceil(lanes) * stage;
 
-  uint64_t behind_fifos = sambaFifoPace(machine, section, actor->unit, lanes, actor->work / inner);
+  uint64_t behind_fifos = sambaFifoPace(machine, section, actor->unit, lanes, actor->step_cycles);
   actor->fifo_wait = behind_fifos > actor->work ? behind_fifos - actor->work : 0;
 
   for (uint32_t o = 0; o < actor->output_count; ++o) {

@@ -119,6 +119,20 @@ static bool stepOdometer(SambaBurstWalk *walk, bool *out_token) {
   return false;
 }
 
+uint64_t sambaBurstRunElements(const SambaBurstWalk *walk, const SambaBurstRun *run,
+                               uint64_t bytes) {
+  const SambaAccess *access = walk->access;
+  bool has_steps =
+      walk->run_counter < access->counter_count && access->trips[walk->run_counter] > 1;
+  uint64_t step_bytes = UINT64_MAX;
+  if (has_steps)
+    step_bytes = (uint64_t)access->strides[walk->run_counter] * walk->element_bytes;
+  uint64_t within = (bytes % step_bytes + walk->element_bytes - 1) / walk->element_bytes;
+  within = within < walk->block_elements ? within : walk->block_elements;
+  uint64_t elements = run->skipped + bytes / step_bytes * walk->block_elements + within;
+  return elements < run->elements ? elements : run->elements;
+}
+
 bool sambaBurstWalkNext(SambaBurstWalk *walk, SambaBurstRun *out_run) {
   if (walk->ended)
     return false;
@@ -136,6 +150,7 @@ bool sambaBurstWalkNext(SambaBurstWalk *walk, SambaBurstRun *out_run) {
                               ? walk->index_addends[walk->index_position]
                               : sambaStandInAddend(walk->index_position, access->index_limit,
                                                    access->index_stride));
+    out_run->skipped = (uint64_t)low * walk->block_elements;
     uint64_t begin = start + (uint64_t)stride * (uint64_t)low;
     uint64_t end = start + (uint64_t)stride * (uint64_t)(high - 1) + walk->block_elements;
     out_run->begin = (int64_t)(begin * walk->element_bytes);

@@ -29,6 +29,7 @@ typedef struct SambaBurstWalk {
 typedef struct SambaBurstRun {
   int64_t begin, end;
   uint64_t elements; /* of the token, enabled or not */
+  uint64_t skipped;  /* of them: before the first one that is enabled */
   bool ends_token;
 } SambaBurstRun;
 
@@ -38,6 +39,9 @@ typedef struct SambaBurstRun {
 void sambaBurstWalkInit(SambaBurstWalk *walk, SambaArena *arena, const SambaAccess *access,
                         uint32_t element_bytes, uint32_t burst_bytes, const int64_t *index_addends,
                         uint64_t index_count);
+/* Elements of a run, from its first one on, up to those that begin in its first `bytes` bytes. */
+uint64_t sambaBurstRunElements(const SambaBurstWalk *walk, const SambaBurstRun *run,
+                               uint64_t bytes);
 /* False past the last run of the chain. */
 bool sambaBurstWalkNext(SambaBurstWalk *walk, SambaBurstRun *out_run);
 

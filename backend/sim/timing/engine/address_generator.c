@@ -8,6 +8,7 @@
 #include "backend/sim/timing/engine/agenda.h"
 #include "backend/sim/timing/engine/load_delivery.h"
 #include "backend/sim/timing/engine/outstanding_bursts.h"
+#include "backend/sim/timing/engine/partial_tokens.h"
 #include "backend/sim/timing/engine/tokens.h"
 
 #include <stdlib.h>
@@ -72,13 +73,12 @@ static void deliver(SambaEngine *engine, uint32_t actor_index) {
  * run issued. */
 static uint64_t elementsIssued(const SambaEngine *engine, const SambaMemoryState *memory,
                                uint64_t ahead) {
+  if (memory->next_burst + ahead >= memory->end_burst)
+    return sambaTimeMin(memory->walked, memory->token_elements);
   uint64_t issued = (memory->next_burst + ahead) * (uint64_t)engine->machine->dram_burst_bytes;
-  uint64_t bytes = (uint64_t)(memory->run.end - memory->run.begin);
-  uint64_t rest = 0;
-  if (memory->next_burst + ahead < memory->end_burst)
-    rest = sambaTimeScale(memory->run.elements, memory->run_address + bytes - issued, bytes);
-  return sambaTimeMin(memory->walked - sambaTimeMin(rest, memory->run.elements),
-                      memory->token_elements);
+  uint64_t bytes = issued - sambaTimeMin(issued, memory->run_address);
+  return memory->walked - memory->run.elements +
+         sambaBurstRunElements(&memory->walk, &memory->run, bytes);
 }
 
 /* A STORE's data and the indices of either come in while it works: a token of them may be longer
@@ -88,35 +88,52 @@ static bool isStreamed(const SambaActor *actor, const SambaActorInput *input) {
   return actor->kind == SAMBA_ACTOR_STORE ? input->port <= indexed : indexed && input->port == 0;
 }
 
-/* When vector `vector` of a STORE's token comes in, between two that are known. */
-static uint64_t between(SambaTokenPart one, SambaTokenPart other, uint64_t vector) {
-  if (vector >= other.vectors || other.at <= one.at)
-    return other.at;
-  if (vector <= one.vectors)
-    return one.at;
-  return one.at +
-         sambaTimeScale(other.at - one.at, vector - one.vectors, other.vectors - one.vectors);
-}
-
-/* Bursts of a STORE leave as their data come in, those that are indexed as their indices do: when
- * the last vector that they need is there. SAMBA_TIME_UNKNOWN: when more is known. */
-static uint64_t dataReady(const SambaEngine *engine, const SambaActor *actor, uint64_t bursts) {
+/* When vector `number` of a token comes, counted from 1, of those that come evenly. */
+static uint64_t evenly(const SambaActor *actor, uint64_t number) {
   const SambaMemoryState *memory = actor->memory;
   bool estimated = actor->pending || actor->kind == SAMBA_ACTOR_LOAD;
   uint64_t last = estimated ? memory->data_last : actor->end_minimum;
-  if (!memory->data_tells && last <= memory->data_first + 1)
+  if (last <= memory->data_first + 1)
     return memory->data_first;
   if (memory->data_vectors < 2)
     return last - 1;
-  uint64_t needed = sambaTimeScale(memory->data_vectors, elementsIssued(engine, memory, bursts),
-                                   memory->token_elements);
-  needed = sambaTimeMax(needed, 1);
-  SambaTokenPart end = {memory->data_vectors, last - 1};
-  if (memory->data_tells && needed <= memory->known.vectors)
-    return between(memory->before, memory->known, needed);
-  if (memory->data_tells && actor->pending)
-    return SAMBA_TIME_UNKNOWN;
-  return between(memory->known, end, needed);
+  return memory->data_first + sambaTimeScale(last - 1 - memory->data_first,
+                                             sambaTimeMax(number, 1) - 1, memory->data_vectors - 1);
+}
+
+/* A STORE takes the vectors that `elements` elements of its token need, one per cycle. The cycle in
+ * which it has the last of them; SAMBA_TIME_UNKNOWN: when more is known. */
+static uint64_t takeData(SambaEngine *engine, SambaActor *actor, uint64_t elements) {
+  SambaMemoryState *memory = actor->memory;
+  SambaCursor *cursor = &engine->cursors[memory->data_cursor];
+  uint64_t needed = sambaTimeCeilDiv(elements, memory->vector_elements);
+  needed = sambaTimeMin(needed, memory->data_vectors);
+  if (needed > memory->taken) {
+    sambaInputTakeVectors(engine, cursor, needed - memory->taken, memory->takes_at);
+    memory->takes_at += needed - memory->taken - 1;
+    memory->taken = needed;
+  }
+
+  uint64_t at = evenly(actor, needed);
+  if (engine->streams[cursor->stream].tells) {
+    cursor->asked = (cursor->next - 1) * memory->data_vectors + sambaTimeMax(needed, 1) - 1;
+    at = sambaPartialTokensArrival(engine, cursor, cursor->asked);
+  }
+  if (at != SAMBA_TIME_UNKNOWN)
+    at = memory->takes_at = sambaTimeMax(memory->takes_at, at);
+  return at;
+}
+
+/* When the next request can leave: a STORE's when its data are there, those that are indexed when
+ * their indices are. SAMBA_TIME_UNKNOWN: when more is known. */
+static uint64_t dataReady(SambaEngine *engine, SambaActor *actor, uint64_t bursts) {
+  const SambaMemoryState *memory = actor->memory;
+  if (!memory->walk.access->has_index)
+    return actor->kind == SAMBA_ACTOR_LOAD
+               ? 0
+               : takeData(engine, actor, elementsIssued(engine, memory, bursts));
+  return evenly(actor, sambaTimeScale(memory->data_vectors, elementsIssued(engine, memory, bursts),
+                                      memory->token_elements));
 }
 
 /* Bursts of the next request: as many as lie in one row of one channel (memory->place). */
@@ -162,6 +179,19 @@ static uint64_t vectorsWith(const SambaEngine *engine, const SambaMemoryState *m
   return elements / memory->vector_elements;
 }
 
+/* Which elements come with which burst of a group, for those who ask when each vector comes. */
+static void noteElements(const SambaEngine *engine, const SambaMemoryState *memory,
+                         SambaLoadGroup *group) {
+  const SambaMemoryToken *token = sambaMemoryTokenAt(memory, memory->token_end - 1);
+  if (token->output_stream == SAMBA_NO_INDEX || !engine->streams[token->output_stream].tells)
+    return;
+  uint64_t bytes = (uint64_t)engine->machine->dram_burst_bytes;
+  uint64_t each = sambaBurstRunElements(&memory->walk, &memory->run, bytes) - memory->run.skipped;
+  group->elements_before = elementsIssued(engine, memory, 0);
+  group->elements_first = elementsIssued(engine, memory, 1) - group->elements_before;
+  group->elements_each = sambaTimeMax(1, each);
+}
+
 /* Enters the next `bursts` bursts of a LOAD, or a run that asks for none, as a group. */
 static uint64_t enterGroup(SambaEngine *engine, SambaActor *actor, uint64_t bursts) {
   SambaMemoryState *memory = actor->memory;
@@ -170,6 +200,7 @@ static uint64_t enterGroup(SambaEngine *engine, SambaActor *actor, uint64_t burs
   SambaLoadGroup *group;
   uint64_t number = sambaLoadAsk(engine, actor, (uint32_t)pieces, &group);
   group->vectors = vectorsWith(engine, memory, bursts);
+  noteElements(engine, memory, group);
   group->bursts = (uint32_t)bursts;
   group->ends_token = ends_run && memory->run_ends_token;
   memory->pieces_ahead = 0;
@@ -187,6 +218,7 @@ static void sendRequest(SambaEngine *engine, uint32_t actor_index, uint64_t burs
   uint64_t burst = memory->next_burst;
 
   engine->generators[memory->generator].next_issue = at + cycles;
+  memory->takes_at = at;
   actor->credit += cycles;
   uint32_t slot = sambaAddressGeneratorTakeCredits(engine, memory->generator, actor_index,
                                                    memory->token_end - 1, bursts, burst);
@@ -202,8 +234,8 @@ static void sendRequest(SambaEngine *engine, uint32_t actor_index, uint64_t burs
 
   SambaDramRequest *request;
   uint64_t arrival = at + 1 + (uint64_t)machine->ag_latency_cycles / 2;
-  uint64_t event = sambaDramEnter(&engine->dram, memory->place.channel, arrival, actor->unit, !read,
-                                  &request);
+  uint64_t event =
+      sambaDramEnter(&engine->dram, memory->place.channel, arrival, actor->unit, !read, &request);
   request->row = memory->place.row;
   request->bank = memory->place.bank;
   request->bursts = (uint32_t)bursts;
@@ -220,20 +252,19 @@ static bool issueRequest(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
   SambaMemoryState *memory = actor->memory;
   const SambaAddressGenerator *generator = &engine->generators[memory->generator];
-  bool read = actor->kind == SAMBA_ACTOR_LOAD;
   uint64_t bursts = requestBursts(engine, actor);
 
   if (!hasPlaces(engine, actor_index, bursts + memory->pieces_ahead))
     return false;
 
   /* The last burst waits until the end of the data is known. */
+  uint64_t ready = dataReady(engine, actor, bursts);
   if (actor->pending && memory->run_ends_token &&
       memory->next_burst + bursts == memory->end_burst) {
     sambaActorWait(engine, actor, SAMBA_WAIT_INPUT);
     return false;
   }
 
-  uint64_t ready = read && !memory->walk.access->has_index ? 0 : dataReady(engine, actor, bursts);
   if (ready == SAMBA_TIME_UNKNOWN) {
     sambaActorWait(engine, actor, SAMBA_WAIT_INPUT);
     return false;
@@ -286,6 +317,8 @@ static bool nextRun(SambaEngine *engine, uint32_t actor_index) {
     memory->end_burst = sambaTimeCeilDiv(end, burst_bytes);
     /* Neighbouring runs that meet in one burst ask for it once. */
     memory->pieces_ahead = memory->next_burst == memory->last_burst;
+    if (memory->pieces_ahead && actor->kind == SAMBA_ACTOR_STORE && !memory->walk.access->has_index)
+      takeData(engine, actor, elementsIssued(engine, memory, 1));
     memory->next_burst += memory->pieces_ahead;
   }
 
@@ -356,12 +389,11 @@ static void beginToken(SambaEngine *engine, uint32_t actor_index) {
       memory->data_first = sambaTimeMax(memory->data_first, segment->first + cursor->latency);
       memory->data_last = sambaTimeMax(memory->data_last, segment->last + cursor->latency);
       memory->data_vectors = engine->streams[cursor->stream].vectors;
-      memory->data_tells = engine->streams[cursor->stream].tells;
-      memory->before = memory->known = (SambaTokenPart){1, memory->data_first};
-      if (segment->known.vectors > 1)
-        memory->known =
-            (SambaTokenPart){segment->known.vectors, segment->known.at + cursor->latency - 1};
       duration = engine->streams[cursor->stream].cycles;
+      memory->taken = 0;
+      memory->takes_at = sambaTimeMax(memory->takes_at, memory->data_first);
+      if (input->port == 0)
+        memory->data_cursor = input->cursor;
     }
     sambaInputTake(engine, actor_index, input, duration);
   }

@@ -117,8 +117,8 @@ static void startFiring(SambaEngine *engine, uint32_t actor_index) {
   for (uint32_t o = 0; o < actor->output_count; ++o)
     if (makesToken(&actor->outputs[o]))
       beginToken(engine, actor, &actor->outputs[o]);
-  if (actor->passes_on && actor->pending)
-    sambaPartialTokenPass(engine, actor_index);
+  if (actor->passing)
+    sambaPartialTokensBegin(engine, actor_index);
 
   if (!actor->pending)
     sambaEngineQueue(engine, actor_index);
@@ -157,6 +157,7 @@ static void tryToStart(SambaEngine *engine, uint32_t actor_index) {
       sambaActorWait(engine, actor, SAMBA_WAIT_OUTPUT);
       return;
     }
+    at = sambaTimeMax(at, engine->streams[output->stream].room_at);
   }
 
   if (at <= engine->now && actor->kind != SAMBA_ACTOR_COMPUTE)

@@ -40,10 +40,13 @@ static uint64_t piecesHeldUp(const SambaEngine *engine, const SambaMemoryState *
   uint64_t vectors = engine->streams[token->output_stream].vectors;
   int64_t room = (int64_t)vectors + sambaStreamRoom(engine, token->output_stream);
   uint64_t left = room > 0 ? (uint64_t)room : 0;
-  uint64_t end = memory->token_base + 1 < memory->token_end
-                     ? sambaMemoryTokenAt(memory, memory->token_base + 1)->pieces
-                     : memory->pieces;
-  return memory->pieces - token->pieces - sambaTimeScale(end - token->pieces, left, vectors);
+  uint64_t walked = memory->pieces - token->pieces, all = walked;
+  const SambaLoadGroup *newest = groupAt(memory, memory->group_end - 1);
+  if (memory->token_base + 1 < memory->token_end)
+    all = sambaMemoryTokenAt(memory, memory->token_base + 1)->pieces - token->pieces;
+  else if (newest->vectors)
+    all = sambaTimeScale(walked, vectors, newest->vectors);
+  return walked - sambaTimeMin(walked, sambaTimeScale(all, left, vectors));
 }
 
 bool sambaLoadHasPlaces(SambaEngine *engine, uint32_t actor_index, uint64_t pieces,
@@ -98,9 +101,34 @@ static uint64_t firstWhole(const SambaLoadGroup *group, uint64_t vectors) {
   return before ? sambaDramBurstDone(group->times, before - 1) : group->last;
 }
 
+/* When the data of the first `elements` elements of a token are there, which a group completes. */
+static uint64_t arrivalOf(const SambaLoadGroup *group, uint64_t elements) {
+  if (!group->bursts || elements <= group->elements_before)
+    return 0;
+  uint64_t later = elements - group->elements_before;
+  later -= sambaTimeMin(later, group->elements_first);
+  uint64_t burst = sambaTimeCeilDiv(later, group->elements_each);
+  return sambaDramBurstDone(group->times, sambaTimeMin(burst, group->bursts - 1));
+}
+
+/* The same as below, for those who ask for each vector. */
+static void leaveOneByOne(SambaEngine *engine, SambaMemoryState *memory, SambaMemoryToken *token,
+                          SambaLoadGroup *group) {
+  for (; memory->vectors_left < group->vectors; ++memory->vectors_left) {
+    uint64_t elements = (memory->vectors_left + 1) * memory->vector_elements;
+    elements = sambaTimeMin(elements, memory->token_elements);
+    uint64_t at = sambaTimeMax(memory->left_at, arrivalOf(group, elements));
+    if (!memory->vectors_left)
+      token->first = at;
+    sambaPartialTokensAdd(engine, token->output_stream, at);
+    memory->left_at = at + 1;
+  }
+  group->left = memory->left_at;
+}
+
 /* The vectors that are whole with a group leave: no earlier than its data are there, one after the
  * other. */
-static void leave(const SambaEngine *engine, SambaMemoryState *memory, SambaMemoryToken *token,
+static void leave(SambaEngine *engine, SambaMemoryState *memory, SambaMemoryToken *token,
                   SambaLoadGroup *group) {
   uint64_t vectors = group->vectors - memory->vectors_left;
   if (token->output_stream == SAMBA_NO_INDEX || !vectors) {
@@ -109,6 +137,10 @@ static void leave(const SambaEngine *engine, SambaMemoryState *memory, SambaMemo
   }
 
   const SambaStreamState *stream = &engine->streams[token->output_stream];
+  if (stream->tells) {
+    leaveOneByOne(engine, memory, token, group);
+    return;
+  }
   uint64_t at_last = sambaTimeCeilDiv(vectors, group->bursts ? group->bursts : 1);
   uint64_t begin = sambaTimeMax(memory->left_at, firstWhole(group, vectors));
   if (!memory->vectors_left)
@@ -143,14 +175,6 @@ static void pushToken(SambaEngine *engine, SambaActor *actor, SambaMemoryToken *
                   sambaTimeMax(actor->memory->left_at, token->first + stream->vectors));
 }
 
-/* Tells whoever writes the token's data what has left, at the pace of the links. */
-static void tellPart(SambaEngine *engine, const SambaMemoryToken *token, uint64_t vectors,
-                     uint64_t left_at) {
-  const SambaStreamState *stream = &engine->streams[token->output_stream];
-  uint64_t paced = token->first + sambaTimeScale(stream->cycles, vectors, stream->vectors);
-  sambaPartialTokenTell(engine, token->output_stream, vectors, sambaTimeMax(left_at, paced));
-}
-
 /* Lets the groups of the oldest token leave whose data are there. */
 static void leaveGroups(SambaEngine *engine, SambaActor *actor, SambaMemoryToken *token) {
   SambaMemoryState *memory = actor->memory;
@@ -164,7 +188,7 @@ static void leaveGroups(SambaEngine *engine, SambaActor *actor, SambaMemoryToken
     if (streams && !token->pushed && token->first != SAMBA_TIME_UNKNOWN)
       pushToken(engine, actor, token);
     if (token->pushed && engine->streams[token->output_stream].tells)
-      tellPart(engine, token, group->vectors, memory->left_at);
+      sambaPartialTokensTell(engine, token->output_stream);
     ++memory->group_next;
   }
 }

@@ -17,19 +17,13 @@
 
 #include <signal.h>
 
-/* Vectors of a token that have left by a cycle. */
-typedef struct SambaTokenPart {
-  uint64_t vectors, at;
-} SambaTokenPart;
-
 /* One token on a stream, as its source sees time: the destinations see it `latency` later. */
 typedef struct SambaSegment {
-  uint64_t first;       /* first vector leaves */
-  uint64_t last;        /* last vector has left; an estimate until last_known */
-  uint64_t dense;       /* a LOAD's: see SambaStreamState::sharers */
-  uint64_t accept_at;   /* earliest end of the producer's firing that the consumers allow */
-  SambaTokenPart known; /* of a stream that tells: the last part that is known so far */
-  uint32_t consumers;   /* destinations that have not taken it */
+  uint64_t first;     /* first vector leaves */
+  uint64_t last;      /* last vector has left; an estimate until last_known */
+  uint64_t dense;     /* a LOAD's: see SambaStreamState::sharers */
+  uint64_t accept_at; /* earliest end of the producer's firing that the consumers allow */
+  uint32_t consumers; /* destinations that have not taken it */
   bool last_known;
 } SambaSegment;
 
@@ -38,10 +32,16 @@ typedef struct SambaCursor {
   uint32_t stream, actor;
   uint64_t latency;
   uint64_t capacity; /* vectors that the FIFOs of its route and the producer's pipeline hold */
+  uint64_t credit;   /* cycles after which a vector that was taken makes room for another one */
   uint64_t next;     /* token it takes next */
+  bool one_by_one;   /* of a STORE's data: it takes vectors as it asks for bursts */
+  uint64_t left;     /* then: vectors of token next - 1 that it has not taken */
   bool waiting;      /* took token next - 1 and its end is not known yet */
   uint32_t held_by;  /* destinations that keep some of token next - 1 from it */
   uint64_t rest;     /* cycles of a firing after the one in which the token's last vector is used */
+  /* Of a stream that tells: it asks when vectors come; it does not ask again for so many. */
+  bool asks;
+  uint64_t asked;
 } SambaCursor;
 
 /* A lane that a stream shares with others. */
@@ -71,11 +71,16 @@ typedef struct SambaStreamState {
   uint64_t ring_mask;
   uint64_t base, pushed; /* tokens [base, pushed) are in the ring */
   bool needs_acceptance; /* the end of token pushed - 1 waits for consumers */
+  uint64_t room_at;      /* the next token begins no earlier */
   /* Of a LOAD that shares a lane, or the write side of a buffer: with how many, itself among them;
    * 0 otherwise. Say they all get data as this one does. Then what they share can work without a
    * pause from `dense` of a token on: the latest t - v x sharers, where vector v leaves at t. */
   uint64_t sharers;
   bool leads_to_store, comes_from_load, tells; /* partial_tokens.h */
+  /* Of a stream that tells: when each vector leaves, at its number modulo the size of the ring.
+   * Vectors are numbered through all tokens; of those before `told` it is known. There is room up
+   * to `left_end`. */
+  uint64_t *left_at, left_mask, told, left_end;
 } SambaStreamState;
 
 /* One lane of a link that several streams use. */
@@ -138,6 +143,9 @@ typedef struct SambaLoadGroup {
   SambaDramTimes times; /* of its bursts */
   uint64_t last;        /* the data of the last burst are there; SAMBA_TIME_UNKNOWN */
   uint64_t vectors;     /* of its token that are whole with it */
+  /* Elements of its token: those that came with the groups before, those that its first burst
+   * completes, and each further one. */
+  uint64_t elements_before, elements_first, elements_each;
   uint64_t token;
   uint64_t left; /* its data have left */
   uint32_t pieces, bursts;
@@ -174,9 +182,22 @@ typedef struct SambaMemoryState {
   uint64_t data_first, data_last; /* arrival of the current token's streamed inputs; data_last an
                                      estimate while pending */
   uint64_t data_vectors;
-  SambaTokenPart before, known; /* STORE: of the current token, as they come in */
-  bool data_tells;
+  /* STORE: where the current token comes from, how many of its vectors have been taken, and from
+   * when on the next ones are. */
+  uint32_t data_cursor;
+  uint64_t taken, takes_at;
 } SambaMemoryState;
+
+/* A COMPUTE that makes its result vector by vector from inputs that come from memory: how its steps
+ * walk the points of a firing, and where the running one is. */
+typedef struct SambaPassing {
+  uint64_t points, row, lanes, step_cycles;
+  uint64_t made_elements;  /* of a vector of the result */
+  uint64_t *used_elements; /* of a vector of each input, 0: steps do not wait for it */
+  uint64_t row_at, at;     /* points: within the row, of the firing */
+  uint64_t made;           /* vectors */
+  uint64_t free_at;        /* the next step is no earlier */
+} SambaPassing;
 
 typedef struct SambaActor {
   SambaActorKind kind;
@@ -185,7 +206,6 @@ typedef struct SambaActor {
   uint64_t limit;               /* firings that can end: fewer where the section deadlocks */
   bool running, resolved, queued;
   bool ends_late; /* the end of the running firing may get later until it comes */
-  bool passes_on; /* COMPUTE: makes a vector of its result of each vector of some inputs */
   uint32_t pending;
   uint64_t start, duration, end_minimum;
   uint64_t carry; /* the end of what the firings before this one have left on their way */
@@ -212,6 +232,8 @@ typedef struct SambaActor {
   bool has_booked, has_looked;
   bool followed; /* the running read of a buffer in place: writes wait for its end */
   SambaMemoryState *memory;
+  uint64_t lanes, step_cycles; /* COMPUTE without array */
+  SambaPassing *passing;       /* NULL: it does not pass on what comes from memory */
   /* statistics: everything before `mark` is attributed */
   uint64_t mark, busy, waits[SAMBA_WAIT_COUNT], bytes_in, bytes_out;
   uint64_t credit; /* LOAD, STORE: cycles of issuing not yet attributed */

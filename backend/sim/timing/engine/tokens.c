@@ -2,6 +2,7 @@
 #include "backend/sim/timing/engine/tokens.h"
 
 #include "backend/sim/timing/engine/agenda.h"
+#include "backend/sim/timing/engine/partial_tokens.h"
 
 #include <stdlib.h>
 
@@ -30,7 +31,7 @@ static void dropTakenTokens(SambaStreamState *stream) {
 
 /* Vectors that a destination has not taken. */
 static uint64_t untakenBy(const SambaStreamState *stream, const SambaCursor *cursor) {
-  return (stream->pushed - cursor->next) * stream->vectors;
+  return (stream->pushed - cursor->next) * stream->vectors + cursor->left;
 }
 
 int64_t sambaStreamRoom(const SambaEngine *engine, uint32_t stream_index) {
@@ -179,8 +180,11 @@ void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *
   uint64_t beyond =
       sambaTimeMin(untaken > cursor->capacity ? untaken - cursor->capacity : 0, stream->vectors);
   SambaSegment *newest = segmentAt(stream, stream->pushed - 1);
-  newest->accept_at = sambaTimeMax(newest->accept_at,
-                                   engine->now + sambaTimeScale(duration, beyond, stream->vectors));
+  if (cursor->one_by_one)
+    cursor->left = stream->vectors;
+  else
+    newest->accept_at = sambaTimeMax(
+        newest->accept_at, engine->now + sambaTimeScale(duration, beyond, stream->vectors));
   actor->bytes_in += stream->bytes;
   bool taken_by_all = --segment->consumers == 0;
   acceptLastToken(engine, cursor->stream);
@@ -194,6 +198,27 @@ void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *
     input->current = input->current + 1 == input->cursor_count ? 0 : input->current + 1;
     input->cursor = input->cursors[input->current];
   }
+}
+
+void sambaInputTakeVectors(SambaEngine *engine, SambaCursor *cursor, uint64_t vectors,
+                           uint64_t from) {
+  SambaStreamState *stream = &engine->streams[cursor->stream];
+  int64_t before = sambaStreamRoom(engine, cursor->stream);
+  cursor->left -= vectors;
+  int64_t room = sambaStreamRoom(engine, cursor->stream);
+  if (before > 0)
+    return;
+
+  /* The vector that made room for the last one of the token, and for the first of the next. */
+  uint64_t last = from + vectors - 1 + cursor->credit;
+  if (before < 0 && room >= 0 && stream->needs_acceptance) {
+    SambaSegment *newest = segmentAt(stream, stream->pushed - 1);
+    newest->accept_at = sambaTimeMax(newest->accept_at, last - sambaTimeMin(last, (uint64_t)room));
+    acceptLastToken(engine, cursor->stream);
+  }
+  if (room > 0)
+    stream->room_at = last - sambaTimeMin(last, (uint64_t)room - 1);
+  sambaEngineQueue(engine, stream->producer);
 }
 
 void sambaStreamPush(SambaEngine *engine, uint32_t stream_index, uint64_t first,
@@ -233,6 +258,8 @@ static void tellConsumer(SambaEngine *engine, SambaCursor *cursor, uint64_t toke
   if (consumer->memory)
     consumer->memory->data_last =
         sambaTimeMax(consumer->memory->data_last, segment->last + cursor->latency);
+  else if (consumer->passing)
+    sambaPartialTokensPass(engine, cursor->actor);
   if (--consumer->pending == 0)
     sambaEngineQueue(engine, cursor->actor);
 }
@@ -249,6 +276,8 @@ void sambaStreamEndToken(SambaEngine *engine, uint32_t stream_index, uint64_t la
 
   segment->last = last;
   segment->last_known = true;
+  if (stream->tells)
+    sambaPartialTokensEnd(engine, stream_index, last);
   engine->actors[stream->producer].bytes_out += stream->bytes;
   for (uint32_t c = 0; c < stream->cursor_count; ++c)
     tellConsumer(engine, &engine->cursors[stream->cursor_first + c], token, segment);

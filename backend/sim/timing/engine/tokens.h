@@ -11,6 +11,10 @@ SambaSegment *sambaInputSegment(SambaEngine *engine, const SambaActorInput *inpu
 /* Takes it, for a firing that lasts `duration`. */
 void sambaInputTake(SambaEngine *engine, uint32_t actor, SambaActorInput *input, uint64_t duration);
 
+/* A STORE takes `vectors` more of the token it has begun with, one per cycle from `from` on. */
+void sambaInputTakeVectors(SambaEngine *engine, SambaCursor *cursor, uint64_t vectors,
+                           uint64_t from);
+
 /* Vectors that may follow those pushed before the way to some destination is full; below 0 when the
  * last token does not fit. */
 int64_t sambaStreamRoom(const SambaEngine *engine, uint32_t stream);

@@ -211,6 +211,38 @@ static void testControlTokenOrdersLoadAfterStore(void **state) {
   testSectionDestroy(section);
 }
 
+/* What comes from memory reaches a STORE vector by vector, and is taken burst by burst: whatever
+ * lies between, and however the token meets vectors and bursts, that is what the chip does. */
+static void testStoresTakeWhatComes(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t tokens, elements;
+    bool buffered;
+  } cases[] = {{1, 4096, false}, {1, 100, false}, {8, 100, false}, {3, 1000, false},
+               {1, 100, true},   {4, 80, true},   {8, 96, true}};
+  SambaMachine tiny = testMachine("tiny");
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    uint32_t n = cases[i].tokens, elements = cases[i].elements;
+    TestChain chain = TEST_CHAIN(2, {n, elements}, {elements, 1});
+    TestSection *section = testSectionCreate();
+    uint32_t in = testSymbol(section, SAMBA_DTYPE_F32, n * elements, false);
+    uint32_t out = testSymbol(section, SAMBA_DTYPE_F32, n * elements, true);
+    uint32_t last = testLoad(section, "load", in, chain, 1);
+    if (cases[i].buffered) {
+      TestChain slots = TEST_CHAIN(2, {n, elements}, {0, 1});
+      uint32_t buffer = testBuffer(section, "buffer", 2, elements);
+      testWrite(section, buffer, SAMBA_DTYPE_F32, slots, 1, 1);
+      testRead(section, buffer, SAMBA_DTYPE_F32, slots, 1, 1);
+      testConnect(section, last, 0, buffer, 0);
+      last = buffer;
+    }
+    testConnect(section, last, 0, testStore(section, "store", out, chain, 1), 0);
+    assert_int_equal(testCyclesBy(TEST_FAST, &tiny, section),
+                     testCyclesBy(TEST_CYCLE, &tiny, section));
+    testSectionDestroy(section);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testOneBurst),
@@ -223,6 +255,7 @@ int main(void) {
       cmocka_unit_test(testNarrowTokensShareBursts),
       cmocka_unit_test(testOutstandingReadsAreMergedWhenTheMachineDoes),
       cmocka_unit_test(testControlTokenOrdersLoadAfterStore),
+      cmocka_unit_test(testStoresTakeWhatComes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

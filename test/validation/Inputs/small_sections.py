@@ -1,0 +1,263 @@
+"""small_sections.py BIN TMP [SEED COUNT]: both engines of time on small sections: one path from a
+load through PCUs and PMUs to a store. Some are fixed, and equal in both engines; COUNT more are
+drawn. Prints those that differ, and fails when the fast engine is further from the cycle engine
+than the bars below."""
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+
+BAR_AVERAGE, BAR_WORST, BAR_EQUAL = 0.01, 0.05, 0.8
+EXTENTS = [1, 2, 3, 5, 7, 8, 16, 20, 31, 48, 64, 100]
+MOST_ELEMENTS = 2048
+
+
+def dense(shape):
+    """Strides of a row-major array."""
+    return [int(prod(shape[i + 1 :])) for i in range(len(shape))]
+
+
+def prod(values):
+    result = 1
+    for value in values:
+        result *= value
+    return result
+
+
+def chain(*levels):
+    return "[" + " | ".join(", ".join(str(v) for v in level) for level in levels) + "]"
+
+
+class Path:
+    """The listing of a section: a load of tokens whose rows lie `gap` elements apart, units that
+    are added one by one, and a store."""
+
+    def __init__(self, machine, dtype, tokens, shape, gap=0):
+        self.machine, self.dtype, self.tokens, self.shape = machine, dtype, tokens, list(shape)
+        strides = [s * (shape[-1] + gap) // shape[-1] for s in dense(shape)[:-1]] + [1]
+        self.step = sum((n - 1) * s for n, s in zip(shape, strides)) + 1
+        self.symbols = [("x0", tokens * self.step, "input")]
+        self.units, self.streams, self.end = [], [], None
+        self.source = chain([tokens], shape), chain([self.step], strides)
+        self.load("x0")
+
+    def load(self, symbol):
+        trips, strides = self.source
+        self.units.append(
+            f"  load {symbol}.load symbol={symbol}\n"
+            f"    output dtype={self.dtype} trips={trips} strides={strides}"
+        )
+        self.end = self.end or f"{symbol}.load.out0"
+        return f"{symbol}.load.out0"
+
+    def join(self, source, unit, port=0):
+        self.streams.append(f"  stream s{len(self.streams)} vector {source} -> {unit}.in{port}")
+
+    def follow(self, text):
+        name = f"u{len(self.units)}"
+        self.units.append(text.replace("NAME", name))
+        self.join(self.end, name)
+        self.end = f"{name}.out0"
+        return name
+
+    def strides(self):
+        return chain([0], dense(self.shape))
+
+    def pcu(self, operations, second=False):
+        """So many additions; `second`: of a second load like the first one."""
+        wide = "i32" if self.dtype == "i32" else "f32"
+        lines = [f"  compute NAME trips={chain([self.tokens], self.shape)}"]
+        lines += [f"    input dtype={self.dtype} strides={self.strides()}"] * (1 + second)
+        value = 0
+        for value in range(1 + second, 1 + second + operations):
+            lines.append(f"    %{value} = add {wide} %{value - 1}, %0")
+        if self.dtype == "bf16" and operations:
+            value += 1
+            lines.append(f"    %{value} = to_bf16 f32 %{value - 1}")
+        lines.append(f"    output dtype={self.dtype} value=%{value} strides={self.strides()}")
+        name = self.follow("\n".join(lines))
+        if second:
+            self.symbols.insert(1, ("x1", self.symbols[0][1], "input"))
+            self.join(self.load("x1"), name, 1)
+
+    def fold(self):
+        """The sums of rows."""
+        name = "\n".join(
+            [
+                f"  compute NAME trips={chain([self.tokens], self.shape)}"
+                f" reduce=[{len(self.shape)}]",
+                f"    input dtype={self.dtype} strides={self.strides()}",
+                "    %1 = reduce_add f32 %0",
+                f"    output dtype={self.dtype} strides={chain([0], dense(self.shape[:-1]) + [0])}",
+            ]
+        )
+        self.shape.pop()
+        self.follow(name)
+
+    def pmu(self, slots, turned=False, again=1, banking=""):
+        """A buffer that is read as it was written or turned, each slot `again` times."""
+        elements = prod(self.shape)
+        written = chain([self.tokens], [], self.shape), chain([0], [], dense(self.shape))
+        order = list(range(len(self.shape)))[:: -1 if turned else 1]
+        strides = [dense(self.shape)[i] for i in order]
+        self.shape = [self.shape[i] for i in order]
+        outer = ([again], [0]) if again > 1 else ([], [])
+        read = chain([self.tokens], outer[0], self.shape), chain([0], outer[1], strides)
+        self.tokens *= again
+        self.follow(
+            f"  buffer NAME slot_count={slots} slot_elements={elements} {banking}\n"
+            f"    input dtype={self.dtype} trips={written[0]} strides={written[1]}\n"
+            f"    output dtype={self.dtype} trips={read[0]} strides={read[1]}"
+        )
+
+    def text(self):
+        size = prod(self.shape)
+        step = chain([size], dense(self.shape))
+        store = (
+            f"  store last symbol=y\n    input dtype={self.dtype}"
+            f" trips={chain([self.tokens], self.shape)} strides={step}"
+        )
+        self.join(self.end, "last")
+        symbols = self.symbols + [("y", self.tokens * size, "output")]
+        return "\n".join(
+            [f'machine "{self.machine}"']
+            + [
+                f'symbol "{name}" {{ kind = {kind} dims = [{elements}] dtype={self.dtype} }}'
+                for name, elements, kind in symbols
+            ]
+            + ["image section s {"]
+            + [
+                f"  symbol {name} dtype={self.dtype} elements={elements}"
+                + (" written=yes" if kind == "output" else "")
+                for name, elements, kind in symbols
+            ]
+            + self.units
+            + [store]
+            + self.streams
+            + ["}\n"]
+        )
+
+
+def path(*arguments, **keywords):
+    """A path, made by a list of calls: (unit, arguments, keywords)."""
+    *first, units = arguments
+    made = Path(*first, **keywords)
+    for unit, *values in units:
+        options = values.pop() if values and isinstance(values[-1], dict) else {}
+        getattr(made, unit)(*values, **options)
+    return made.text()
+
+
+# Tokens longer than what a generator asks for at a time, units slower than their links, tokens that
+# end within a vector or a burst, rows with gaps between them.
+FIXED = {
+    "a long token, copied": path("sn40l", "f32", 1, [65536], []),
+    "a token of 256 bursts, copied": path("sn40l", "f32", 1, [4096], []),
+    "plasticine, a copy": path("plasticine", "f32", 1, [1024], []),
+    "two loads, added": path("sn40l", "f32", 2, [2048], [("pcu", 1, {"second": True})]),
+    "a PCU of half the pace": path("sn40l", "bf16", 1, [2048], [("pcu", 2)]),
+    "a PCU with rows of two": path("sn40l", "f32", 1, [20, 48, 2], [("pcu", 0)]),
+    "rows with gaps": path("tiny", "bf16", 1, [31, 5, 3], [], gap=16),
+    "100 elements": path("tiny", "f32", 1, [100], [("pmu", 3)]),
+    "tokens of 80 elements": path("sn40l", "f32", 4, [80], [("pmu", 2)]),
+    "tokens of 100 elements": path("sn40l", "f32", 3, [100], [("pcu", 1)]),
+    "tokens of 96 elements": path("sn40l", "f32", 8, [96], [("pmu", 2)]),
+    "plasticine, tokens of 100": path("plasticine", "f32", 8, [100], []),
+}
+
+
+def draw(choose):
+    """A path of up to three units, and what it is called."""
+    machine = choose.choice(["sn40l", "tiny", "plasticine"])
+    dtype = choose.choice(["f32", "i32"] if machine == "plasticine" else ["f32", "f32", "bf16"])
+    shape = [MOST_ELEMENTS + 1]
+    while not 4 <= prod(shape) <= MOST_ELEMENTS:
+        shape = choose.choices(EXTENTS, k=choose.choice([1, 2, 3]))
+    gap = choose.choice([0, 0, 5, 16, 64]) if len(shape) > 1 else 0
+    tokens = choose.choice([1, 1, 2, 3, 8])
+    made = Path(machine, dtype, tokens, shape, gap)
+    name = [machine, dtype, f"{tokens} x {shape}", f"gap {gap}"]
+    for _ in range(choose.choice([0, 1, 1, 2, 3])):
+        kind = choose.choice(["pmu", "pmu", "pcu", "pcu", "fold"])
+        if kind == "pcu":
+            operations = choose.choice([0, 1, 3, 5])
+            made.pcu(operations)
+            name.append(f"pcu {operations}")
+        elif kind == "pmu":
+            slots, turned = choose.choice([1, 2, 3]), choose.choice([False, False, True])
+            again = choose.choice([1, 1, 2, 3])
+            row = choose.choice([16, 32])
+            banking = choose.choice(["", f"banking=diagonal row_words={row} skew=1"])
+            made.pmu(slots, turned, again, banking)
+            name.append(f"pmu {slots}{' turned' * turned} x {again} {banking}".strip())
+        elif dtype == "f32" and len(made.shape) > 1:
+            made.fold()
+            name.append("fold")
+    return ", ".join(name), made.text()
+
+
+def run(*command):
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
+
+
+def cycles(tools, pef, fidelity):
+    done = run(
+        f"{tools}/samba-run", pef, "--timing-only", "--launch=none", "--stats", f"{pef}.json",
+        f"--fidelity={fidelity}",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    with open(f"{pef}.json", encoding="utf-8") as file:
+        return json.load(file)["cycles"]
+
+
+def compare(tools, folder, text):
+    """Cycles of both engines, or None where the section is not legal: does not fit, for one."""
+    with open(f"{folder}/section.s", "w", encoding="utf-8") as file:
+        file.write(text)
+    pef = f"{folder}/section.pef"
+    done = run(f"{tools}/samba-objdump", "--assemble", f"{folder}/section.s", "-o", pef)
+    if done.returncode:
+        assert re.match("error: ", done.stderr), done.stderr
+        return None
+    return cycles(tools, pef, "fast"), cycles(tools, pef, "cycle")
+
+
+def main():
+    tools, folder = sys.argv[1:3]
+    seed, count = (int(a) for a in sys.argv[3:5]) if len(sys.argv) > 3 else (1, 40)
+    os.makedirs(folder, exist_ok=True)
+    unequal = []
+    for name, text in FIXED.items():
+        both = compare(tools, folder, text)
+        assert both, name
+        if both[0] != both[1]:
+            unequal.append(f"{name}: fast {both[0]}, cycle {both[1]}")
+
+    choose, errors, refused = random.Random(seed), [], 0
+    while len(errors) < count:
+        name, text = draw(choose)
+        both = compare(tools, folder, text)
+        if not both:
+            refused += 1
+            assert refused <= count, name
+            continue
+        errors.append(both[0] / both[1] - 1)
+        if errors[-1]:
+            print(f"{name}: fast {both[0]}, cycle {both[1]}, {100 * errors[-1]:+.2f}%")
+
+    average = sum(abs(e) for e in errors) / count
+    worst = max(errors, key=abs)
+    equal = errors.count(0)
+    print(
+        f"{len(FIXED)} fixed, {count} drawn ({refused} refused), {equal} of them equal,"
+        f" {100 * average:.2f}% on average, {100 * worst:+.2f}% at worst"
+    )
+    print("\n".join(unequal))
+    assert not unequal and average <= BAR_AVERAGE and abs(worst) <= BAR_WORST
+    assert equal >= BAR_EQUAL * count
+    print("the engines agree")
+
+
+main()
