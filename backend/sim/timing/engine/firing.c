@@ -80,8 +80,8 @@ static void beginToken(SambaEngine *engine, SambaActor *actor, SambaActorOutput 
 
 bool sambaFiringOpenLate(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
-  bool opened = false;
-  for (uint32_t o = 0; o < actor->output_count && actor->running && actor->pending; ++o)
+  bool opened = false, ends = actor->done < actor->limit;
+  for (uint32_t o = 0; ends && o < actor->output_count && actor->running && actor->pending; ++o)
     if (actor->outputs[o].token == SAMBA_TOKEN_DEFERRED) {
       openToken(engine, actor, &actor->outputs[o]);
       opened = true;

@@ -85,6 +85,45 @@ static void testReconvergentPathTooShallow(void **state) {
     checkReconvergentPathTooShallow((TestEngine)e);
 }
 
+/* A row less its sum, of rows that FIFOs do not hold: the sum never ends, so nothing is written,
+ * and no more is read than what fits. Both engines say so. */
+static void testNothingComesOfWhatNeverEnds(void **state) {
+  (void)state;
+  enum { ROWS = 4, WIDE = 4096 };
+  SambaMachine tiny = testMachine("tiny");
+  TestSection *section = testSectionCreate();
+  TestChain rows = TEST_CHAIN(2, {ROWS, WIDE}, {WIDE, 1});
+  uint32_t from = testSymbol(section, SAMBA_DTYPE_F32, ROWS * WIDE, false);
+  uint32_t to = testSymbol(section, SAMBA_DTYPE_F32, ROWS * WIDE, true);
+  uint32_t load = testLoad(section, "load", from, rows, 1);
+  uint32_t sum = testCompute(section, "sum", 2, (uint32_t[]){ROWS, WIDE}, 1);
+  testInput(section, sum, SAMBA_DTYPE_F32, 1, WIDE, (int64_t[]){0, 1});
+  testOutput(section, sum, SAMBA_DTYPE_F32, 1, 1, (int64_t[]){0, 0}, 1);
+  static const SambaLaneOp add = {
+      .opcode = SAMBA_LANE_REDUCE_ADD, .type = SAMBA_DTYPE_F32, .operands = {0}};
+  testProgram(section, sum, false, 2, 1, &add);
+  uint32_t less = testCompute(section, "less", 2, (uint32_t[]){ROWS, WIDE}, 1);
+  testInput(section, less, SAMBA_DTYPE_F32, 1, WIDE, (int64_t[]){0, 1});
+  testInput(section, less, SAMBA_DTYPE_F32, 1, 1, (int64_t[]){0, 0});
+  testOutput(section, less, SAMBA_DTYPE_F32, 1, WIDE, (int64_t[]){0, 1}, 0);
+  testFork(section, testConnect(section, load, 0, sum, 0), less, 0);
+  testConnect(section, sum, 0, less, 1);
+  testConnect(section, less, 0, testStore(section, "store", to, rows, 1), 0);
+
+  uint64_t read[TEST_ENGINES];
+  for (int e = 0; e < TEST_ENGINES; ++e) {
+    SambaTimingResult result;
+    SambaStatus status = testExecute((TestEngine)e, &tiny, section, NULL, &result);
+    assert_int_equal(sambaStatusGetCode(status), SAMBA_FAULT);
+    sambaStatusFree(status);
+    assert_int_equal(result.dram_write_bytes, 0);
+    read[e] = result.dram_read_bytes;
+    sambaTimingResultFree(&result);
+  }
+  assert_int_equal(read[TEST_FAST], read[TEST_CYCLE]);
+  testSectionDestroy(section);
+}
+
 static void checkStarvedUnit(TestEngine engine) {
   SambaMachine tiny = testMachine("tiny");
 
@@ -183,9 +222,13 @@ static void testTooManyUnits(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testCircleOfWaits),      cmocka_unit_test(testReconvergentPathTooShallow),
-      cmocka_unit_test(testStarvedUnit),        cmocka_unit_test(testTooManyCycles),
-      cmocka_unit_test(testNoMemoryToLoadFrom), cmocka_unit_test(testTooManyUnits),
+      cmocka_unit_test(testCircleOfWaits),
+      cmocka_unit_test(testReconvergentPathTooShallow),
+      cmocka_unit_test(testNothingComesOfWhatNeverEnds),
+      cmocka_unit_test(testStarvedUnit),
+      cmocka_unit_test(testTooManyCycles),
+      cmocka_unit_test(testNoMemoryToLoadFrom),
+      cmocka_unit_test(testTooManyUnits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
