@@ -96,6 +96,7 @@ static void stepKind(SambaChip *chip, SambaPartKind kind, uint64_t at, uint64_t 
 /* One window of the chip (clock.h): whatever was woken for it. */
 static void stepWindow(SambaChip *chip, uint64_t end) {
   uint64_t begin = chip->clock.now;
+  sambaNetworkBeginWindow(&chip->network);
   for (uint64_t at = begin; at < end; ++at) {
     stepKind(chip, SAMBA_PART_MEMORY, at, at + 1);
     stepKind(chip, SAMBA_PART_CHANNEL, at, at + 1);

@@ -111,7 +111,9 @@ static inline void sambaClockWakeCrossing(SambaClock *clock, uint32_t crossing, 
     at = last;
     alarms->looks_again[at % SAMBA_CLOCK_AHEAD] = true;
   }
-  sambaClockEnter(alarms, crossing, at);
+  uint32_t place = at % SAMBA_CLOCK_AHEAD;
+  alarms->sets[(size_t)place * alarms->words + crossing / 64] |= UINT64_C(1) << crossing % 64;
+  alarms->used[place] = true;
 }
 
 /* The set of the crossings that are woken for cycle `at`. */

@@ -1,10 +1,9 @@
 /* FIFOs; see fifo.h. */
 #include "backend/sim/cycle/network/fifo.h"
 
-void sambaFifoCountFrom(SambaFifo *fifo, uint64_t cycle) {
-  uint64_t passed = cycle - fifo->since; /* cycles that are not counted any more */
-  uint16_t *when = sambaFifoSlots(fifo);
-  for (uint32_t slot = 0; slot < fifo->depth; ++slot)
-    when[slot] = when[slot] > passed ? (uint16_t)(when[slot] - passed) : 0;
-  fifo->since = (uint32_t)cycle;
+void sambaFifoCountFrom(SambaFifo *fifo, uint64_t passed) {
+  for (uint32_t number = 0; number <= fifo->mask; ++number) {
+    uint16_t *when = sambaFifoSlot(fifo, number);
+    *when = *when > passed ? (uint16_t)(*when - passed) : 0;
+  }
 }

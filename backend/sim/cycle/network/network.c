@@ -20,6 +20,22 @@ static uint32_t readyAt(const SambaWay *way) {
   return way->vector_at > way->room_at ? way->vector_at : way->room_at;
 }
 
+/* The cycle that the slot of a vector keeps, by the vector's number. */
+static uint64_t whenOf(const SambaNetwork *network, const SambaFifo *fifo, uint32_t number) {
+  return network->since + *sambaFifoSlot(fifo, number);
+}
+static void setWhen(const SambaNetwork *network, SambaFifo *fifo, uint32_t number,
+                    uint64_t cycle) {
+  *sambaFifoSlot(fifo, number) = (uint16_t)(cycle - network->since);
+}
+
+/* The cycle from which on the next vector can be put; SAMBA_NEVER: not before one is taken. */
+static uint64_t roomAt(const SambaNetwork *network, const SambaFifo *fifo) {
+  if (sambaFifoIsFull(fifo))
+    return SAMBA_NEVER;
+  return whenOf(network, fifo, (uint32_t)fifo->tail - fifo->depth);
+}
+
 static void wakeCrossing(SambaNetwork *network, const SambaWay *way) {
   if (readyAt(way) != UINT32_MAX)
     sambaClockWakeCrossing(network->clock, way->crossing, readyAt(way));
@@ -29,12 +45,13 @@ static void wakeUnit(SambaNetwork *network, uint32_t unit, bool memory, uint64_t
   sambaClockWake(network->clock, memory ? SAMBA_PART_MEMORY : SAMBA_PART_UNIT, unit, at);
 }
 
-/* One more vector is in reach, from cycle `at` on: tells who takes it, unless it has others to take
- * before. */
-ALONG_THE_WAY void offer(SambaNetwork *network, const SambaFifo *fifo, uint64_t at) {
+/* One more vector is in reach, from cycle `at` on, and so these are: tells who takes it, unless it
+ * has others to take before. */
+ALONG_THE_WAY void offer(SambaNetwork *network, const SambaFifo *fifo, uint32_t in_reach,
+                         uint64_t at) {
   if (!fifo->branch_count)
     wakeUnit(network, fifo->taker, fifo->to_memory, at);
-  if (fifo->branch_count == 1 && sambaFifoInReach(fifo) > 1)
+  if (fifo->branch_count == 1 && in_reach > 1)
     return;
   for (uint32_t b = 0; b < fifo->branch_count; ++b) {
     SambaWay *way = &network->ways[fifo->first_branch + b];
@@ -51,31 +68,32 @@ ALONG_THE_WAY void offer(SambaNetwork *network, const SambaFifo *fifo, uint64_t 
  * before it: the slot of the one that lies as far ahead as the last FIFO holds says when it left.
  */
 static uint64_t reachesEndAt(const SambaNetwork *network, const SambaFifo *fifo, uint64_t at) {
-  uint32_t back = fifo->depth + fifo->count - fifo->chain.end_depth;
-  uint64_t credit_at = sambaFifoWhen(fifo, sambaFifoSlot(fifo, back % fifo->depth));
+  uint64_t credit_at = whenOf(network, fifo, (uint32_t)fifo->tail - fifo->chain.end_depth);
   uint64_t way_back = (fifo->chain.fifos - 1) * network->credit_cycles;
   return sambaLater(at + way_back, credit_at + fifo->chain.last_cycles) - way_back;
 }
 
 /* Puts a vector into a FIFO, to be seen from cycle `at` on. */
 ALONG_THE_WAY void put(SambaNetwork *network, SambaFifo *fifo, uint64_t at) {
-  bool in_reach = !fifo->is_chain || fifo->count < fifo->chain.end_depth;
+  uint32_t count = sambaFifoCount(fifo);
+  bool in_reach = !fifo->is_chain || count < fifo->chain.end_depth;
   if (fifo->is_chain && in_reach)
     at = reachesEndAt(network, fifo, at);
-  sambaFifoPut(fifo, at);
+  setWhen(network, fifo, fifo->tail, at);
+  ++fifo->tail;
   if (in_reach)
-    offer(network, fifo, at);
+    offer(network, fifo, count + 1, at);
 }
 
 /* A vector left a chain in cycle `at`: another one can move to its last FIFO. */
 static void moveUp(SambaNetwork *network, SambaFifo *fifo, uint64_t at) {
-  if (fifo->count < fifo->chain.end_depth)
+  if (sambaFifoCount(fifo) < fifo->chain.end_depth)
     return;
-  uint32_t slot = sambaFifoSlot(fifo, fifo->chain.end_depth - 1u);
+  uint32_t number = fifo->head + fifo->chain.end_depth - 1u;
   at += network->credit_cycles + fifo->chain.last_cycles;
-  at = sambaLater(at, sambaFifoWhen(fifo, slot));
-  sambaFifoSetWhen(fifo, slot, at);
-  offer(network, fifo, at);
+  at = sambaLater(at, whenOf(network, fifo, number));
+  setWhen(network, fifo, number, at);
+  offer(network, fifo, fifo->chain.end_depth, at);
 }
 
 /* The vector at the end of a chain leaves it in cycle `at`, or as soon as it can. Returns the cycle
@@ -84,7 +102,8 @@ static uint64_t takeFromChain(SambaNetwork *network, SambaFifo *fifo, uint64_t a
   at = sambaLater(at, fifo->chain.take_from);
   fifo->chain.take_from = (uint32_t)at + 1;
   uint64_t credit_at = at + fifo->chain.fifos * network->credit_cycles;
-  sambaFifoTake(fifo, credit_at);
+  setWhen(network, fifo, fifo->head, credit_at);
+  ++fifo->head;
   moveUp(network, fifo, at);
   return credit_at;
 }
@@ -102,16 +121,19 @@ static void offerRoom(SambaNetwork *network, uint32_t index, uint64_t at) {
   }
 }
 
-/* The vector at the head of a FIFO leaves it in cycle `at`. Whoever fills it knows when there is
- * room, unless it was full. */
-ALONG_THE_WAY void takeHead(SambaNetwork *network, uint32_t index, uint64_t at) {
+/* The vector at the head of a FIFO leaves it in cycle `at`, and its credit takes so many cycles.
+ * Whoever fills it knows when there is room, unless it was full. */
+ALONG_THE_WAY void takeHead(SambaNetwork *network, uint32_t index, uint64_t at,
+                            uint64_t credit_cycles) {
   SambaFifo *fifo = &network->fifos[index];
-  uint64_t credit_at = at + (fifo->is_control ? 1 : network->credit_cycles);
+  uint64_t credit_at = at + credit_cycles;
   bool was_full = sambaFifoIsFull(fifo);
-  if (fifo->is_chain)
+  if (fifo->is_chain) {
     credit_at = takeFromChain(network, fifo, at);
-  else
-    sambaFifoTake(fifo, credit_at);
+  } else {
+    setWhen(network, fifo, fifo->head, credit_at);
+    ++fifo->head;
+  }
   if (was_full)
     offerRoom(network, index, credit_at);
 }
@@ -134,7 +156,8 @@ ALONG_THE_WAY void pass(SambaNetwork *network, uint32_t index, uint64_t at) {
   put(network, to, at + to->cycles);
   if (from->branch_count > 1) {
     SambaWay *way = &network->ways[index];
-    uint32_t *passed = &passedCycles(network, from)[sambaFifoSlot(from, way->ahead)];
+    uint32_t slot = ((uint32_t)from->head + way->ahead) & from->mask;
+    uint32_t *passed = &passedCycles(network, from)[slot];
     *passed = *passed > at ? *passed : (uint32_t)at;
     if (way->ahead++ || --from->branches_left)
       return;
@@ -142,14 +165,14 @@ ALONG_THE_WAY void pass(SambaNetwork *network, uint32_t index, uint64_t at) {
     *passed = 0;
     endMulticast(network, from);
   }
-  takeHead(network, to->from, at);
+  takeHead(network, to->from, at, network->credit_cycles);
 }
 
 /* The cycle from which on the next vector that goes a way can leave the FIFO before it, SAMBA_NEVER
  * when there is none. */
 static uint64_t nextVectorAt(const SambaNetwork *network, uint32_t index) {
   const SambaFifo *from = &network->fifos[network->fifos[index].from];
-  return sambaFifoVectorAt(from, network->ways[index].ahead);
+  return sambaNetworkVectorAt(network, from, network->ways[index].ahead);
 }
 
 /* Passes all vectors over links whose cycles are known by now. */
@@ -163,19 +186,20 @@ static void moveOverListed(SambaNetwork *network) {
       uint64_t vector_at = nextVectorAt(network, index);
       if (vector_at == SAMBA_NEVER)
         break;
-      uint64_t at = sambaLater(sambaLater(vector_at, sambaFifoRoomAt(to)), way->link_free_at);
+      uint64_t at = sambaLater(sambaLater(vector_at, roomAt(network, to)), way->link_free_at);
       way->link_free_at = (uint32_t)at + 1;
       pass(network, index, at);
     }
   }
 }
-static inline void moveOverLinks(SambaNetwork *network) {
+ALONG_THE_WAY void moveOverLinks(SambaNetwork *network) {
   if (network->listed_count)
     moveOverListed(network);
 }
 
 void sambaNetworkTake(SambaNetwork *network, uint32_t fifo) {
-  takeHead(network, fifo, network->clock->now);
+  bool is_control = network->fifos[fifo].is_control;
+  takeHead(network, fifo, network->clock->now, is_control ? 1 : network->credit_cycles);
   moveOverLinks(network);
 }
 
@@ -198,9 +222,9 @@ static bool entranceIsFree(SambaNetwork *network, const SambaStreamRoots *stream
 }
 
 uint64_t sambaNetworkRoomAt(SambaNetwork *network, const SambaStreamRoots *stream) {
-  uint64_t at = sambaFifoRoomAt(&network->fifos[stream->first.fifo]);
+  uint64_t at = roomAt(network, &network->fifos[stream->first.fifo]);
   for (uint32_t r = 1; r < stream->count; ++r)
-    at = sambaLater(at, sambaFifoRoomAt(&network->fifos[stream->others[r - 1].fifo]));
+    at = sambaLater(at, roomAt(network, &network->fifos[stream->others[r - 1].fifo]));
   if (at <= network->clock->now && !entranceIsFree(network, stream))
     return network->clock->now + 1;
   return at;
@@ -298,15 +322,43 @@ static void lookAgain(SambaNetwork *network, uint64_t *set) {
   }
 }
 
-static void cross(SambaNetwork *network, uint32_t index) {
+/* A way looks for its next vector, and for room, after one has crossed. */
+ALONG_THE_WAY void wakeAgain(SambaNetwork *network, SambaWay *way, uint64_t now) {
+  uint32_t at = readyAt(way);
+  if (at != UINT32_MAX)
+    sambaClockWakeCrossing(network->clock, way->crossing, sambaLater(at, now + 1));
+}
+
+static void cross(SambaNetwork *network, uint32_t index, uint64_t now) {
   SambaWay *way = &network->ways[index];
-  uint64_t now = network->clock->now;
   pass(network, index, now);
   way->vector_at = (uint32_t)sambaEarlier(nextVectorAt(network, index), UINT32_MAX);
-  way->room_at = (uint32_t)sambaEarlier(sambaFifoRoomAt(&network->fifos[index]), UINT32_MAX);
+  way->room_at = (uint32_t)sambaEarlier(roomAt(network, &network->fifos[index]), UINT32_MAX);
   moveOverLinks(network);
-  if (readyAt(way) != UINT32_MAX)
-    sambaClockWakeCrossing(network->clock, way->crossing, sambaLater(readyAt(way), now + 1));
+  wakeAgain(network, way, now);
+}
+
+/* The same of what most of them are: a way between two near FIFOs, the only branch of the first. */
+static void crossPlain(SambaNetwork *network, uint32_t index, uint64_t now) {
+  SambaWay *way = &network->ways[index];
+  SambaFifo *to = &network->fifos[index], *from = &network->fifos[to->from];
+  uint32_t since = (uint32_t)network->since, cycle = (uint32_t)now;
+  uint32_t tail = to->tail, count = (uint16_t)(tail - to->head) + 1u;
+  to->near[tail % SAMBA_FIFO_NEAR] = (uint16_t)(cycle + to->cycles - since);
+  to->tail = (uint16_t)++tail;
+  bool is_full = count == to->depth;
+  way->room_at = is_full ? UINT32_MAX : since + to->near[(tail - to->depth) % SAMBA_FIFO_NEAR];
+  offer(network, to, count, now + to->cycles);
+
+  uint32_t head = from->head, left = (uint16_t)(from->tail - head) - 1u;
+  uint32_t credit_at = cycle + (uint32_t)network->credit_cycles;
+  from->near[head % SAMBA_FIFO_NEAR] = (uint16_t)(credit_at - since);
+  from->head = (uint16_t)++head;
+  way->vector_at = left ? since + from->near[head % SAMBA_FIFO_NEAR] : UINT32_MAX;
+  if (left + 1 == from->depth)
+    offerRoom(network, to->from, credit_at);
+  moveOverLinks(network);
+  wakeAgain(network, way, now);
 }
 
 /* Fetches what those that cross soon need into the host's cache. */
@@ -314,14 +366,19 @@ static void fetchWays(const SambaNetwork *network, const uint32_t *ways, size_t 
   enum { far = 12, middle = 8, near = 4 };
   if (count <= far)
     return;
-  __builtin_prefetch(&network->fifos[ways[far]], 1);
+  const SambaFifo *fifos = network->fifos;
+  __builtin_prefetch(&fifos[ways[far]], 1);
   __builtin_prefetch(&network->ways[ways[far]], 1);
-  const SambaFifo *to = &network->fifos[ways[middle]];
-  __builtin_prefetch(&network->fifos[to->from], 1);
-  __builtin_prefetch(&network->ways[to->first_branch], 1);
-  const SambaFifo *from = &network->fifos[network->fifos[ways[near]].from];
+  const SambaFifo *to = &fifos[ways[middle]];
+  __builtin_prefetch(&fifos[to->from], 1);
+  if (to->branch_count)
+    __builtin_prefetch(&network->ways[to->first_branch], 1);
+  to = &fifos[ways[near]];
+  for (uint32_t b = 0; to->branch_count > 1 && b < to->branch_count; ++b)
+    __builtin_prefetch(&fifos[to->first_branch + b], 1);
+  const SambaFifo *from = &fifos[to->from];
   if (from->branch_count > 1)
-    __builtin_prefetch(&network->fifos[from->first_branch - 1], 1);
+    __builtin_prefetch(&fifos[from->first_branch - 1], 1);
 }
 
 /* Lanes do not see each other's work within a cycle. So all of them choose, and then those who were
@@ -335,17 +392,43 @@ size_t sambaNetworkStepLanes(SambaNetwork *network) {
     lookAgain(network, set);
 
   uint32_t counts[SAMBA_WAY_SORTS] = {0};
-  size_t count = 0;
+  size_t count = 0, plain = 0;
   chooseAll(network, set, counts);
   sambaClockUseCrossings(network->clock, now, false);
-  for (int sort = 0; sort < SAMBA_WAY_SORTS; count += counts[sort++])
+  for (uint32_t sort = 0; sort < SAMBA_WAY_SORTS; count += counts[sort++]) {
     memcpy(network->passages + count, network->chosen[sort], counts[sort] * sizeof(uint32_t));
+    plain += sort < SAMBA_WAY_PLAIN ? counts[sort] : 0;
+  }
 
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < plain; ++i) {
     fetchWays(network, network->passages + i, count - i);
-    cross(network, network->passages[i]);
+    crossPlain(network, network->passages[i], now);
+  }
+  for (size_t i = plain; i < count; ++i) {
+    fetchWays(network, network->passages + i, count - i);
+    cross(network, network->passages[i], now);
   }
   return count;
+}
+
+/* The slots of a FIFO and of those behind it count from a cycle that is so much later. */
+static void countFrom(SambaNetwork *network, uint32_t index, uint64_t passed) {
+  SambaFifo *fifo = &network->fifos[index];
+  sambaFifoCountFrom(fifo, passed);
+  for (uint32_t b = 0; b < fifo->branch_count; ++b)
+    countFrom(network, fifo->first_branch + b, passed);
+}
+
+void sambaNetworkBeginWindow(SambaNetwork *network) {
+  uint64_t passed = network->clock->now - network->since;
+  if (passed < SAMBA_FIFO_BEHIND)
+    return;
+  for (uint32_t s = 0; s < network->stream_count; ++s) {
+    const SambaStreamRoots *stream = &network->streams[s];
+    for (uint32_t r = 0; r < stream->count; ++r)
+      countFrom(network, r ? stream->others[r - 1].fifo : stream->first.fifo, passed);
+  }
+  network->since = network->clock->now;
 }
 
 uint64_t sambaNetworkLookahead(const SambaNetwork *network) {

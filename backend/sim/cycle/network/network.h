@@ -44,6 +44,8 @@ typedef struct SambaWay {
 
 /* What the FIFOs at the ends of a way look like: ways that are alike keep the host busy alike. */
 enum { SAMBA_WAY_SORT_BITS = 5, SAMBA_WAY_SORTS = 1 << SAMBA_WAY_SORT_BITS };
+/* The sorts before this one: near FIFOs on both sides, and one branch. */
+enum { SAMBA_WAY_PLAIN = 4 };
 
 /* A way over a lane that is stepped. It is woken for the cycle from which on it has both a vector
  * and room for it, and stays awake until it is its turn. Those of one lane have consecutive
@@ -87,6 +89,7 @@ typedef struct SambaNetwork {
   SambaClock *clock;
   uint64_t credit_cycles; /* from the cycle in which a vector leaves a FIFO until its sender has the
                              credit */
+  uint64_t since; /* the cycle from which on slots of FIFOs count */
   bool steps_links;
   uint32_t stream_count, fifo_count, lane_count, crossing_count, entrance_count;
   SambaFifo *fifos;
@@ -101,6 +104,14 @@ typedef struct SambaNetwork {
   uint32_t listed_count;
 } SambaNetwork;
 
+/* The cycle from which on a FIFO's n-th vector can be taken, from 0; SAMBA_NEVER: there is none. */
+static inline uint64_t sambaNetworkVectorAt(const SambaNetwork *network, const SambaFifo *fifo,
+                                            uint32_t n) {
+  if (n >= sambaFifoInReach(fifo))
+    return SAMBA_NEVER;
+  return network->since + *sambaFifoSlot(fifo, fifo->head + n);
+}
+
 /* The cycle from which on the source can send a vector of the stream: at most now when it can,
  * SAMBA_NEVER when it is woken by the credit that it needs. */
 uint64_t sambaNetworkRoomAt(SambaNetwork *network, const SambaStreamRoots *stream);
@@ -108,6 +119,8 @@ uint64_t sambaNetworkRoomAt(SambaNetwork *network, const SambaStreamRoots *strea
 void sambaNetworkSend(SambaNetwork *network, SambaStreamRoots *stream);
 /* Takes the vector at the head of a FIFO at a unit. */
 void sambaNetworkTake(SambaNetwork *network, uint32_t fifo);
+/* Begins a window: the slots of FIFOs count from a later cycle when it is time. */
+void sambaNetworkBeginWindow(SambaNetwork *network);
 /* One cycle of the lanes. Returns how many vectors crossed them. */
 size_t sambaNetworkStepLanes(SambaNetwork *network);
 /* Cycles after which what a unit or a lane does reaches others, at least. */

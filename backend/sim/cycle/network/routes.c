@@ -357,12 +357,17 @@ static uint32_t orderFifos(const Builder *builder, const uint32_t *into, uint32_
 
 /* Where a FIFO keeps the cycles of its slots. */
 static void giveSlots(SambaFifo *fifo, SambaArena *arena) {
-  fifo->is_near = !fifo->is_chain && fifo->depth <= SAMBA_FIFO_NEAR;
+  uint32_t slots = SAMBA_FIFO_NEAR;
+  while (slots < fifo->depth)
+    slots *= 2;
+  fifo->mask = (uint16_t)(slots - 1);
+  fifo->is_near = !fifo->is_chain && slots == SAMBA_FIFO_NEAR;
+  fifo->slots = fifo->near;
   if (fifo->is_near)
     return;
-  fifo->far = SAMBA_ARENA_ARRAY(arena, uint16_t, fifo->depth);
+  fifo->slots = SAMBA_ARENA_ARRAY(arena, uint16_t, slots);
   if (fifo->branch_count > 1)
-    fifo->far_passed = SAMBA_ARENA_ARRAY(arena, uint32_t, fifo->depth);
+    fifo->far_passed = SAMBA_ARENA_ARRAY(arena, uint32_t, slots);
 }
 
 _Static_assert(sizeof(SambaFifo) == 64, "a line of the host's cache");
@@ -400,8 +405,8 @@ static void placeFifos(Builder *builder, const uint32_t *order, uint32_t count,
 static uint32_t sortOf(const SambaNetwork *network, const SambaFifo *to) {
   const SambaFifo *from = &network->fifos[to->from];
   uint32_t branches = to->branch_count < 2 ? to->branch_count : 2;
-  return branches << 3 | (uint32_t)(from->branch_count > 1) << 2 | (uint32_t)from->is_chain << 1 |
-         (uint32_t)to->is_chain;
+  return (uint32_t)(from->branch_count > 1) << 4 | (uint32_t)!from->is_near << 3 |
+         (uint32_t)!to->is_near << 2 | branches;
 }
 
 static void placeCrossings(Builder *builder, const uint32_t *place) {

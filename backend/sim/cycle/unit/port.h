@@ -84,12 +84,12 @@ void sambaOutputPortBuild(SambaOutputPort *output, SambaArena *arena, const Samb
 /* The cycle from which on the next vector can be taken; SAMBA_NEVER: the unit is woken by it. */
 static inline uint64_t sambaInputPortHeadAt(const SambaInputPort *input,
                                             const SambaNetwork *network) {
-  return sambaFifoVectorAt(&network->fifos[input->fifo], 0);
+  return sambaNetworkVectorAt(network, &network->fifos[input->fifo], 0);
 }
 /* The same of the vector behind it. */
 static inline uint64_t sambaInputPortSecondAt(const SambaInputPort *input,
                                               const SambaNetwork *network) {
-  return sambaFifoVectorAt(&network->fifos[input->fifo], 1);
+  return sambaNetworkVectorAt(network, &network->fifos[input->fifo], 1);
 }
 /* Takes it. The last one of a token ends the token. */
 void sambaInputPortTake(SambaInputPort *input, SambaNetwork *network);
