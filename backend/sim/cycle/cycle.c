@@ -54,16 +54,20 @@ static uint64_t stepUnit(SambaChip *chip, uint32_t index) {
 
 /* Units that are stepped soon: fetches what they need into the host's cache. */
 static void fetchUnits(const SambaChip *chip, const uint32_t *units, size_t count) {
-  enum { lines = 10, far = 4, near = 2 };
+  enum { lines = 10, far = 6, middle = 3, near = 1 };
   if (count > far) {
     const char *unit = (const char *)chip->units[units[far]].pcu; /* or whatever it is */
     for (size_t line = 0; line < lines; ++line)
       __builtin_prefetch(unit + line * 64, 1);
   }
+  if (count > middle && chip->kinds[units[middle]] == SAMBA_UNIT_COMPUTE)
+    sambaPcuFetch(chip->units[units[middle]].pcu, &chip->network);
+  else if (count > middle)
+    sambaPmuFetch(chip->units[units[middle]].pmu, &chip->network);
   if (count > near && chip->kinds[units[near]] == SAMBA_UNIT_COMPUTE)
-    sambaPcuFetch(chip->units[units[near]].pcu, &chip->network);
+    sambaPcuFetchBehind(chip->units[units[near]].pcu, &chip->network);
   else if (count > near)
-    sambaPmuFetch(chip->units[units[near]].pmu, &chip->network);
+    sambaPmuFetchBehind(chip->units[units[near]].pmu, &chip->network);
 }
 
 /* A part in those cycles up to `end` in which it has something to do. */

@@ -14,7 +14,8 @@ void sambaClockInit(SambaClock *clock, SambaArena *arena, uint64_t least,
     SambaAlarms *alarms = &clock->alarms[kind];
     alarms->bits = kind == SAMBA_PART_UNIT ? bits : 0;
     alarms->words = part_counts[kind] / 64 + 1;
-    alarms->sets = SAMBA_ARENA_ARRAY(arena, uint64_t, (size_t)alarms->words *SAMBA_CLOCK_AHEAD);
+    alarms->ahead = kind == SAMBA_PART_CROSSING ? SAMBA_CLOCK_CROSSINGS_AHEAD : SAMBA_CLOCK_AHEAD;
+    alarms->sets = SAMBA_ARENA_ARRAY(arena, uint64_t, (size_t)alarms->words * alarms->ahead);
     alarms->woken = SAMBA_ARENA_ARRAY(arena, uint32_t, part_counts[kind]);
     alarms->due = SAMBA_ARENA_ARRAY(arena, uint32_t, part_counts[kind]);
     for (uint32_t part = 0; part < part_counts[kind]; ++part)
@@ -26,8 +27,11 @@ void sambaClockInit(SambaClock *clock, SambaArena *arena, uint64_t least,
 static bool someoneIsWoken(const SambaClock *clock, uint64_t cycle) {
   for (int kind = 0; kind < SAMBA_PART_KINDS; ++kind) {
     const SambaAlarms *alarms = &clock->alarms[kind];
-    for (uint32_t i = 0; i < clock->window; i += 1u << alarms->bits)
-      if (alarms->used[((cycle + i) >> alarms->bits) % SAMBA_CLOCK_AHEAD])
+    uint64_t end = cycle + clock->window;
+    if (alarms->bits == 0) /* sets of cycles do not reach as far as those of windows */
+      end = sambaEarlier(end, clock->now + alarms->ahead);
+    for (uint64_t at = cycle; at < end; at += 1u << alarms->bits)
+      if (alarms->used[(at >> alarms->bits) % alarms->ahead])
         return true;
   }
   return false;

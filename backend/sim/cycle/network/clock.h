@@ -32,6 +32,8 @@ typedef enum {
 
 /* A part may be woken this many windows ahead; what lies beyond is looked at again on the way. */
 enum { SAMBA_CLOCK_AHEAD = 128 };
+/* Cycles for crossings, of which there are most: the host's cache holds all of their sets then. */
+enum { SAMBA_CLOCK_CROSSINGS_AHEAD = 32 };
 
 /* The longest window: longer ones would not step units faster. */
 enum { SAMBA_CLOCK_LONGEST = 8 };
@@ -43,7 +45,8 @@ enum { SAMBA_CLOCK_LONGEST = 8 };
 typedef struct SambaAlarms {
   /* Per window from now on, or per cycle: a bit set of parts, of `words` words. */
   uint64_t *sets;
-  uint32_t bits; /* windows have 1 << bits cycles */
+  uint32_t ahead; /* how many sets there are */
+  uint32_t bits;  /* windows have 1 << bits cycles */
   uint32_t words;
   bool used[SAMBA_CLOCK_AHEAD]; /* somebody is in the set */
   /* Crossings: somebody of the set was woken for a cycle too far ahead, and looks again. */
@@ -106,12 +109,12 @@ static inline void sambaClockWake(SambaClock *clock, SambaPartKind kind, uint32_
 /* The same of a crossing, whose sets are of cycles. */
 static inline void sambaClockWakeCrossing(SambaClock *clock, uint32_t crossing, uint64_t at) {
   SambaAlarms *alarms = &clock->alarms[SAMBA_PART_CROSSING];
-  uint64_t last = clock->now + SAMBA_CLOCK_AHEAD - SAMBA_CLOCK_LONGEST;
+  uint64_t last = clock->now + SAMBA_CLOCK_CROSSINGS_AHEAD - SAMBA_CLOCK_LONGEST;
   if (at > last) {
     at = last;
-    alarms->looks_again[at % SAMBA_CLOCK_AHEAD] = true;
+    alarms->looks_again[at % SAMBA_CLOCK_CROSSINGS_AHEAD] = true;
   }
-  uint32_t place = at % SAMBA_CLOCK_AHEAD;
+  uint32_t place = at % SAMBA_CLOCK_CROSSINGS_AHEAD;
   alarms->sets[(size_t)place * alarms->words + crossing / 64] |= UINT64_C(1) << crossing % 64;
   alarms->used[place] = true;
 }
@@ -119,19 +122,19 @@ static inline void sambaClockWakeCrossing(SambaClock *clock, uint32_t crossing, 
 /* The set of the crossings that are woken for cycle `at`. */
 static inline uint64_t *sambaClockCrossings(const SambaClock *clock, uint64_t at) {
   const SambaAlarms *alarms = &clock->alarms[SAMBA_PART_CROSSING];
-  return &alarms->sets[(size_t)(at % SAMBA_CLOCK_AHEAD) * alarms->words];
+  return &alarms->sets[(size_t)(at % SAMBA_CLOCK_CROSSINGS_AHEAD) * alarms->words];
 }
 static inline bool sambaClockUsesCrossings(const SambaClock *clock, uint64_t at) {
-  return clock->alarms[SAMBA_PART_CROSSING].used[at % SAMBA_CLOCK_AHEAD];
+  return clock->alarms[SAMBA_PART_CROSSING].used[at % SAMBA_CLOCK_CROSSINGS_AHEAD];
 }
 static inline bool sambaClockLooksAgain(const SambaClock *clock, uint64_t at) {
-  return clock->alarms[SAMBA_PART_CROSSING].looks_again[at % SAMBA_CLOCK_AHEAD];
+  return clock->alarms[SAMBA_PART_CROSSING].looks_again[at % SAMBA_CLOCK_CROSSINGS_AHEAD];
 }
 /* Somebody is in that set, or nobody any more. */
 static inline void sambaClockUseCrossings(SambaClock *clock, uint64_t at, bool used) {
   SambaAlarms *alarms = &clock->alarms[SAMBA_PART_CROSSING];
-  alarms->used[at % SAMBA_CLOCK_AHEAD] = used;
-  alarms->looks_again[at % SAMBA_CLOCK_AHEAD] &= used;
+  alarms->used[at % SAMBA_CLOCK_CROSSINGS_AHEAD] = used;
+  alarms->looks_again[at % SAMBA_CLOCK_CROSSINGS_AHEAD] &= used;
 }
 
 /* Keeps the earlier of two cycles. */

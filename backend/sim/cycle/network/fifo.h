@@ -1,10 +1,11 @@
 /* A FIFO at the entrance of a switch or of a unit, for one flow.
  *
  * Vectors are numbered. Vector n waits for the credit of vector n - depth, which left before it
- * comes. A ring of slots keeps one cycle per vector: while the vector is in the FIFO, the cycle from
- * which on it can be taken; after that, the cycle from which on the sender has the credit back. So a
- * FIFO of depth d whose credits take r cycles around passes d vectors per r cycles, and at most one
- * per cycle. The ring has a power of two of slots, at least the depth: numbers find theirs by a mask.
+ * comes. A ring of slots keeps one cycle per vector: while the vector is in the FIFO, the cycle
+ * from which on it can be taken; after that, the cycle from which on the sender has the credit
+ * back. So a FIFO of depth d whose credits take r cycles around passes d vectors per r cycles, and
+ * at most one per cycle. The ring has a power of two of slots, at least the depth: numbers find
+ * theirs by a mask.
  *
  * A chip has tens of thousands of FIFOs, and the host's cache decides how fast they are stepped. So
  * a slot keeps 16 bits: cycles since one that all FIFOs share and that lies behind the clock. From

@@ -24,8 +24,7 @@ static uint32_t readyAt(const SambaWay *way) {
 static uint64_t whenOf(const SambaNetwork *network, const SambaFifo *fifo, uint32_t number) {
   return network->since + *sambaFifoSlot(fifo, number);
 }
-static void setWhen(const SambaNetwork *network, SambaFifo *fifo, uint32_t number,
-                    uint64_t cycle) {
+static void setWhen(const SambaNetwork *network, SambaFifo *fifo, uint32_t number, uint64_t cycle) {
   *sambaFifoSlot(fifo, number) = (uint16_t)(cycle - network->since);
 }
 
@@ -287,6 +286,7 @@ static uint32_t chooseOfMany(SambaLane *lane, const uint64_t *set, uint64_t *nex
 static void chooseAll(SambaNetwork *network, uint64_t *set, uint32_t *counts) {
   uint64_t next = network->clock->now + 1, waits = 0;
   uint64_t *next_set = sambaClockCrossings(network->clock, next);
+  enum { lanes_ahead = 6 };
   uint32_t last = SAMBA_NO_INDEX;
   for (uint32_t w = 0; w <= network->crossing_count / 64; ++w) {
     const SambaCrossing *crossings = &network->crossings[(size_t)w * 64];
@@ -297,6 +297,7 @@ static void chooseAll(SambaNetwork *network, uint64_t *set, uint32_t *counts) {
         continue;
       last = index;
       SambaLane *lane = &network->lanes[index];
+      __builtin_prefetch(lane + lanes_ahead, 1);
       const SambaCrossing *chosen = lane->members
                                         ? &crossings[choose(lane, word, &next_word)]
                                         : &network->crossings[chooseOfMany(lane, set, next_set)];
@@ -322,7 +323,7 @@ static void lookAgain(SambaNetwork *network, uint64_t *set) {
   }
 }
 
-/* A way looks for its next vector, and for room, after one has crossed. */
+/* A vector has crossed in this cycle: wakes the way for the next one. */
 ALONG_THE_WAY void wakeAgain(SambaNetwork *network, SambaWay *way, uint64_t now) {
   uint32_t at = readyAt(way);
   if (at != UINT32_MAX)
@@ -338,7 +339,7 @@ static void cross(SambaNetwork *network, uint32_t index, uint64_t now) {
   wakeAgain(network, way, now);
 }
 
-/* The same of what most of them are: a way between two near FIFOs, the only branch of the first. */
+/* The same of a plain way, as most of them are. */
 static void crossPlain(SambaNetwork *network, uint32_t index, uint64_t now) {
   SambaWay *way = &network->ways[index];
   SambaFifo *to = &network->fifos[index], *from = &network->fifos[to->from];
@@ -374,9 +375,10 @@ static void fetchWays(const SambaNetwork *network, const uint32_t *ways, size_t 
   if (to->branch_count)
     __builtin_prefetch(&network->ways[to->first_branch], 1);
   to = &fifos[ways[near]];
-  for (uint32_t b = 0; to->branch_count > 1 && b < to->branch_count; ++b)
-    __builtin_prefetch(&fifos[to->first_branch + b], 1);
+  sambaNetworkFetchBehind(network, to);
   const SambaFifo *from = &fifos[to->from];
+  if (!from->is_near)
+    __builtin_prefetch(sambaFifoSlot(from, from->head), 1);
   if (from->branch_count > 1)
     __builtin_prefetch(&fifos[from->first_branch - 1], 1);
 }
@@ -397,7 +399,7 @@ size_t sambaNetworkStepLanes(SambaNetwork *network) {
   sambaClockUseCrossings(network->clock, now, false);
   for (uint32_t sort = 0; sort < SAMBA_WAY_SORTS; count += counts[sort++]) {
     memcpy(network->passages + count, network->chosen[sort], counts[sort] * sizeof(uint32_t));
-    plain += sort < SAMBA_WAY_PLAIN ? counts[sort] : 0;
+    plain += sort < SAMBA_WAY_PLAIN_SORTS ? counts[sort] : 0;
   }
 
   for (size_t i = 0; i < plain; ++i) {

@@ -44,8 +44,9 @@ typedef struct SambaWay {
 
 /* What the FIFOs at the ends of a way look like: ways that are alike keep the host busy alike. */
 enum { SAMBA_WAY_SORT_BITS = 5, SAMBA_WAY_SORTS = 1 << SAMBA_WAY_SORT_BITS };
-/* The sorts before this one: near FIFOs on both sides, and one branch. */
-enum { SAMBA_WAY_PLAIN = 4 };
+/* The sorts before this one are plain ways: between near FIFOs, the first without other branches.
+ */
+enum { SAMBA_WAY_PLAIN_SORTS = 4 };
 
 /* A way over a lane that is stepped. It is woken for the cycle from which on it has both a vector
  * and room for it, and stays awake until it is its turn. Those of one lane have consecutive
@@ -89,7 +90,7 @@ typedef struct SambaNetwork {
   SambaClock *clock;
   uint64_t credit_cycles; /* from the cycle in which a vector leaves a FIFO until its sender has the
                              credit */
-  uint64_t since; /* the cycle from which on slots of FIFOs count */
+  uint64_t since;         /* the cycle from which on slots of FIFOs count */
   bool steps_links;
   uint32_t stream_count, fifo_count, lane_count, crossing_count, entrance_count;
   SambaFifo *fifos;
@@ -110,6 +111,15 @@ static inline uint64_t sambaNetworkVectorAt(const SambaNetwork *network, const S
   if (n >= sambaFifoInReach(fifo))
     return SAMBA_NEVER;
   return network->since + *sambaFifoSlot(fifo, fifo->head + n);
+}
+
+/* Fetches into the host's cache what a vector meets that is put into a FIFO soon: its slot, and
+ * branches with the line before them. */
+static inline void sambaNetworkFetchBehind(const SambaNetwork *network, const SambaFifo *fifo) {
+  if (!fifo->is_near)
+    __builtin_prefetch(sambaFifoSlot(fifo, fifo->tail), 1);
+  for (uint32_t b = 0; fifo->branch_count > 1 && b <= fifo->branch_count; ++b)
+    __builtin_prefetch(&network->fifos[fifo->first_branch + b - 1], 1);
 }
 
 /* The cycle from which on the source can send a vector of the stream: at most now when it can,

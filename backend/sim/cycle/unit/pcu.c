@@ -59,6 +59,9 @@ void sambaPcuBuild(SambaPcu *pcu, SambaArena *arena, const SambaNetwork *network
     input->period = tripsOf(unit, input->port->compute.level);
     input->follows = followsReduction(pcu, p);
     sambaInputPortBuild(&input->vectors, arena, network, section, index, p);
+    uint64_t depth = pcu->program.systolic ? pcu->program.depth : 0;
+    if (depth && input->vectors.token_elements % depth == 0)
+      input->share = input->vectors.token_elements / depth;
   }
 
   uint64_t step_bytes = pcu->program.lanes * 8;
@@ -84,6 +87,13 @@ void sambaPcuFetch(const SambaPcu *pcu, const SambaNetwork *network) {
     sambaInputPortFetch(&pcu->inputs[p].vectors, network);
   for (uint32_t p = 0; p < pcu->output_count; ++p)
     sambaOutputPortFetch(&pcu->outputs[p].vectors, network);
+}
+
+void sambaPcuFetchBehind(const SambaPcu *pcu, const SambaNetwork *network) {
+  for (uint32_t p = 0; p < pcu->input_count; ++p)
+    sambaInputPortFetchSlot(&pcu->inputs[p].vectors, network);
+  for (uint32_t p = 0; p < pcu->output_count; ++p)
+    sambaOutputPortFetchBehind(&pcu->outputs[p].vectors, network);
 }
 
 uint64_t sambaPcuStep(SambaPcu *pcu, SambaNetwork *network) {

@@ -13,6 +13,8 @@ void sambaPcuBuild(SambaPcu *pcu, SambaArena *arena, const SambaNetwork *network
                    const SambaSection *section, uint32_t unit);
 /* A unit that is stepped soon: fetches what its ports need into the host's cache. */
 void sambaPcuFetch(const SambaPcu *pcu, const SambaNetwork *network);
+/* The same a little later: what the FIFOs that it fetched keep elsewhere. */
+void sambaPcuFetchBehind(const SambaPcu *pcu, const SambaNetwork *network);
 /* One cycle. Returns the next cycle in which it has something to do. */
 uint64_t sambaPcuStep(SambaPcu *pcu, SambaNetwork *network);
 

@@ -20,10 +20,6 @@ void sambaPcuNextTokens(SambaPcu *pcu) {
   }
 }
 
-uint32_t sambaPcuTaken(const SambaPcuInput *input, uint64_t token) {
-  return input->vectors.tokens > token ? input->vectors.vectors : input->vectors.taken;
-}
-
 SambaPcuNeed sambaPcuNeed(const SambaPcuInput *input, uint64_t token, uint64_t elements) {
   const SambaInputPort *port = &input->vectors;
   if (elements >= port->token_elements)
@@ -31,23 +27,6 @@ SambaPcuNeed sambaPcuNeed(const SambaPcuInput *input, uint64_t token, uint64_t e
   uint64_t whole = sambaEarlier(elements / port->vector_elements, port->vectors);
   bool more = whole * port->vector_elements < elements;
   return (SambaPcuNeed){token, (uint32_t)(whole + more), (uint32_t)whole};
-}
-
-bool sambaPcuHas(const SambaPcuInput *input, const SambaNetwork *network, const SambaPcuNeed *need,
-                 uint64_t *wake) {
-  uint32_t taken = sambaPcuTaken(input, need->token);
-  uint64_t now = network->clock->now;
-  if (need->touched <= taken)
-    return true;
-
-  uint64_t at = sambaInputPortHeadAt(&input->vectors, network);
-  if (at <= now && need->used_up > taken + 1)
-    return false;
-  if (at <= now && need->touched > taken + 1)
-    at = sambaInputPortSecondAt(&input->vectors, network);
-  if (at > now)
-    sambaKeepEarlier(wake, at);
-  return at <= now;
 }
 
 void sambaPcuTakeAhead(SambaPcuInput *input, SambaNetwork *network, const SambaPcuNeed *need,
@@ -58,9 +37,4 @@ void sambaPcuTakeAhead(SambaPcuInput *input, SambaNetwork *network, const SambaP
     return;
   sambaInputPortTake(&input->vectors, network);
   sambaKeepEarlier(wake, now + 1);
-}
-
-void sambaPcuUse(SambaPcuInput *input, SambaNetwork *network, const SambaPcuNeed *need) {
-  if (sambaPcuTaken(input, need->token) < need->used_up)
-    sambaInputPortTake(&input->vectors, network);
 }

@@ -18,6 +18,7 @@ typedef struct SambaPcuInput {
   uint64_t token;    /* that the firing at work uses */
   SambaInputPort vectors;
   uint64_t period;  /* firings that use one token */
+  uint64_t share;   /* systolic: elements that every k step adds; 0: not all add as many */
   int64_t *strides; /* of the counters within a token */
   int64_t index;    /* SIMD: of the element that the next step uses first */
   uint64_t needed;  /* SIMD: elements of the current token that have been needed */
@@ -76,18 +77,38 @@ bool sambaPcuIsDone(const SambaPcu *pcu);
 /* Another firing begins. */
 void sambaPcuNextTokens(SambaPcu *pcu);
 /* Vectors that are taken of token number `token` of an input. */
-uint32_t sambaPcuTaken(const SambaPcuInput *input, uint64_t token);
+static inline uint32_t sambaPcuTaken(const SambaPcuInput *input, uint64_t token) {
+  return input->vectors.tokens > token ? input->vectors.vectors : input->vectors.taken;
+}
 /* The first `elements` elements of a token. */
 SambaPcuNeed sambaPcuNeed(const SambaPcuInput *input, uint64_t token, uint64_t elements);
 /* Is that at hand: in the unit, or in the two vectors at the head of the FIFO? Otherwise *wake says
  * when to look again. */
-bool sambaPcuHas(const SambaPcuInput *input, const SambaNetwork *network, const SambaPcuNeed *need,
-                 uint64_t *wake);
+static inline bool sambaPcuHas(const SambaPcuInput *input, const SambaNetwork *network,
+                               const SambaPcuNeed *need, uint64_t *wake) {
+  uint32_t taken = sambaPcuTaken(input, need->token);
+  uint64_t now = network->clock->now;
+  if (need->touched <= taken)
+    return true;
+
+  uint64_t at = sambaInputPortHeadAt(&input->vectors, network);
+  if (at <= now && need->used_up > taken + 1)
+    return false;
+  if (at <= now && need->touched > taken + 1)
+    at = sambaInputPortSecondAt(&input->vectors, network);
+  if (at > now)
+    sambaKeepEarlier(wake, at);
+  return at <= now;
+}
 /* A step that cannot happen yet takes a vector that is there, unless it is the last that the step
  * needs. */
 void sambaPcuTakeAhead(SambaPcuInput *input, SambaNetwork *network, const SambaPcuNeed *need,
                        uint64_t *wake);
 /* Takes the vectors that those elements fill. */
-void sambaPcuUse(SambaPcuInput *input, SambaNetwork *network, const SambaPcuNeed *need);
+static inline void sambaPcuUse(SambaPcuInput *input, SambaNetwork *network,
+                               const SambaPcuNeed *need) {
+  if (sambaPcuTaken(input, need->token) < need->used_up)
+    sambaInputPortTake(&input->vectors, network);
+}
 
 #endif

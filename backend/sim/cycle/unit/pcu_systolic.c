@@ -103,7 +103,9 @@ static void prepare(SambaPcu *pcu) {
   uint64_t k = sambaEarlier(pcu->pass_step + 1, program->depth);
   for (int o = 0; o < 2; ++o) {
     SambaPcuInput *input = &pcu->inputs[program->operands[o]];
-    uint64_t elements = scale(input->vectors.token_elements, k, program->depth);
+    uint64_t elements = k * input->share;
+    if (!input->share)
+      elements = scale(input->vectors.token_elements, k, program->depth);
     input->need = sambaPcuNeed(input, input->token, elements);
   }
   pcu->is_prepared = true;

@@ -302,6 +302,13 @@ void sambaPmuFetch(const SambaPmu *pmu, const SambaNetwork *network) {
     sambaOutputPortFetch(&pmu->read.ports[p].output, network);
 }
 
+void sambaPmuFetchBehind(const SambaPmu *pmu, const SambaNetwork *network) {
+  for (uint32_t p = 0; p < pmu->write.port_count; ++p)
+    sambaInputPortFetchSlot(&pmu->write.ports[p].input, network);
+  for (uint32_t p = 0; p < pmu->read.port_count; ++p)
+    sambaOutputPortFetchBehind(&pmu->read.ports[p].output, network);
+}
+
 uint64_t sambaPmuStep(SambaPmu *pmu, SambaNetwork *network) {
   uint64_t wake = SAMBA_NEVER;
   for (uint32_t p = 0; p < pmu->read.port_count; ++p)

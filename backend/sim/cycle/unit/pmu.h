@@ -58,6 +58,8 @@ void sambaPmuBuild(SambaPmu *pmu, SambaArena *arena, const SambaNetwork *network
                    const SambaSection *section, uint32_t unit, SambaBankPattern **patterns);
 /* A unit that is stepped soon: fetches what its ports need into the host's cache. */
 void sambaPmuFetch(const SambaPmu *pmu, const SambaNetwork *network);
+/* The same a little later: what the FIFOs that it fetched keep elsewhere. */
+void sambaPmuFetchBehind(const SambaPmu *pmu, const SambaNetwork *network);
 /* One cycle. Returns the next cycle in which it has something to do. */
 uint64_t sambaPmuStep(SambaPmu *pmu, SambaNetwork *network);
 bool sambaPmuPortIsDone(const SambaPmuPort *port, bool read);

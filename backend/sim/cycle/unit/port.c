@@ -114,9 +114,7 @@ static void leave(SambaOutputPort *output, SambaNetwork *network) {
   }
 }
 
-bool sambaOutputPortStep(SambaOutputPort *output, SambaNetwork *network, uint64_t *wake) {
-  if (!output->in_flight)
-    return false;
+bool sambaOutputPortSend(SambaOutputPort *output, SambaNetwork *network, uint64_t *wake) {
   uint64_t now = network->clock->now;
   uint64_t at = output->ready[output->head];
   if (at <= now && output->stream)

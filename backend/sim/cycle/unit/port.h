@@ -103,6 +103,17 @@ static inline void sambaOutputPortFetch(const SambaOutputPort *output,
   __builtin_prefetch(&network->fifos[output->fifo], 1);
   __builtin_prefetch(output->stream, 1);
 }
+/* The same a little later: what these FIFOs keep elsewhere. */
+static inline void sambaInputPortFetchSlot(const SambaInputPort *input,
+                                           const SambaNetwork *network) {
+  const SambaFifo *fifo = &network->fifos[input->fifo];
+  __builtin_prefetch(sambaFifoSlot(fifo, fifo->head), 1);
+}
+static inline void sambaOutputPortFetchBehind(const SambaOutputPort *output,
+                                              const SambaNetwork *network) {
+  if (output->in_flight)
+    sambaNetworkFetchBehind(network, &network->fifos[output->fifo]);
+}
 
 static inline bool sambaOutputPortHasStage(const SambaOutputPort *output) {
   return output->in_flight < output->stages;
@@ -111,6 +122,10 @@ static inline bool sambaOutputPortHasStage(const SambaOutputPort *output) {
 void sambaOutputPortEnter(SambaOutputPort *output, uint64_t ready);
 /* Sends what has come out of the pipeline and finds room. True: a vector left. Otherwise, or when
  * more follows, *wake says when to look again. */
-bool sambaOutputPortStep(SambaOutputPort *output, SambaNetwork *network, uint64_t *wake);
+bool sambaOutputPortSend(SambaOutputPort *output, SambaNetwork *network, uint64_t *wake);
+static inline bool sambaOutputPortStep(SambaOutputPort *output, SambaNetwork *network,
+                                       uint64_t *wake) {
+  return output->in_flight && sambaOutputPortSend(output, network, wake);
+}
 
 #endif
