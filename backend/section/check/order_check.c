@@ -1,15 +1,16 @@
 /* Order through memory; see order_check.h.
  *
- * A store's firing happens after a load's (or another store's) when its tokens cannot exist without
- * those of the other.
+ * A store's firing happens after a load's (or another store's) when the first vector that it takes
+ * cannot exist before the other has ended, or when each of its elements is made of the one that the
+ * load reads of the same place.
  * How many firings of each unit a step of another one needs follows from the paces of the units on
- * the way (pace.h); that is counted, not guessed from the existence of a way. Whatever cannot be
- * proved counts as unordered. Sections that load nothing they store - nearly all - cost a
+ * the way (order_needs.h); that is counted, not guessed from the existence of a way. Whatever
+ * cannot be proved counts as unordered. Sections that load nothing they store - nearly all - cost a
  * comparison of address ranges. */
 #include "backend/section/check/order_check.h"
 
 #include "backend/section/access.h"
-#include "backend/section/pace.h"
+#include "backend/section/check/order_needs.h"
 #include "backend/section/stream_order.h"
 
 #include "support/number/integer.h"
@@ -29,181 +30,11 @@ typedef struct Side {
   uint64_t element_bytes, firings;
 } Side;
 
-/* The units that must run before one unit can, with that one first and every other after those
- * that it feeds. */
-typedef struct Cone {
-  const SambaSection *section;
-  uint32_t *units, count;
-  uint64_t *steps; /* per unit of the section: how far it must have come; 0 outside */
-  uint8_t *seen;
-} Cone;
-
 typedef struct OrderCheck {
   const SambaSection *section;
   const uint64_t *addresses;
   SambaArena arena;
 } OrderCheck;
-
-/*===-- What a step needs ---------------------------------------------------------------------===*/
-
-/* Input number `n` of the unit, its ports' streams counted one after the other: where it comes
- * from; SAMBA_NO_INDEX behind the last. */
-static uint32_t sourceOf(const SambaSection *section, const SambaUnit *unit, uint32_t n) {
-  for (uint32_t p = 0; p < unit->input_count; ++p) {
-    if (n < unit->inputs[p].stream_count)
-      return section->streams[unit->inputs[p].streams[n]].source.unit;
-    n -= unit->inputs[p].stream_count;
-  }
-  return SAMBA_NO_INDEX;
-}
-
-/* Units in the order in which a depth-first walk against the streams leaves them, from the end. */
-static void visit(Cone *cone, uint32_t unit) {
-  typedef struct {
-    uint32_t unit, next;
-  } Open;
-  SAMBA_ARRAY(Open) open = {0};
-  cone->seen[unit] = 1;
-  sambaArrayAppend(&open, ((Open){unit, 0}));
-
-  while (open.size) {
-    Open *top = &open.data[open.size - 1];
-    uint32_t source = sourceOf(cone->section, &cone->section->units[top->unit], top->next++);
-    if (source == SAMBA_NO_INDEX) {
-      cone->units[--cone->count] = top->unit;
-      --open.size;
-    } else if (!cone->seen[source]) {
-      cone->seen[source] = 1;
-      sambaArrayAppend(&open, ((Open){source, 0}));
-    }
-  }
-  sambaArrayFree(&open);
-}
-
-static Cone makeCone(OrderCheck *check, uint32_t unit) {
-  uint32_t count = check->section->unit_count;
-  Cone cone = {.section = check->section,
-               .units = SAMBA_ARENA_ARRAY(&check->arena, uint32_t, count),
-               .count = count,
-               .steps = SAMBA_ARENA_ARRAY(&check->arena, uint64_t, count),
-               .seen = SAMBA_ARENA_ARRAY(&check->arena, uint8_t, count)};
-  visit(&cone, unit);
-  cone.units += cone.count;
-  cone.count = count - cone.count;
-  return cone;
-}
-
-static uint32_t placeOf(const SambaPort *port, uint32_t stream) {
-  for (uint32_t s = 0; s < port->stream_count; ++s)
-    if (port->streams[s] == stream)
-      return s;
-  return 0;
-}
-
-/* What the sources of a unit's inputs must have done for its first `steps` steps. */
-static void needInputs(Cone *cone, uint32_t index, uint64_t steps) {
-  const SambaUnit *unit = &cone->section->units[index];
-  if (unit->kind == SAMBA_UNIT_BUFFER && unit->buffer.loop_carried) /* starts with full slots */
-    steps -= steps < unit->buffer.slot_count ? steps : unit->buffer.slot_count;
-
-  for (uint32_t p = 0; p < unit->input_count; ++p) {
-    const SambaPort *port = &unit->inputs[p];
-    uint64_t tokens = sambaPaceTokensTaken(sambaPaceOf(unit, port), steps);
-    for (uint32_t s = 0; s < port->stream_count; ++s) {
-      SambaEndpoint from = cone->section->streams[port->streams[s]].source;
-      const SambaUnit *source = &cone->section->units[from.unit];
-      const SambaPort *output = &source->outputs[from.port];
-      uint64_t sent = sambaPacePortTokens(output, placeOf(output, port->streams[s]),
-                                          sambaPortStreamTokens(port, tokens, s));
-      uint64_t needed = sambaPaceStepsNeeded(sambaPaceOf(source, output), sent);
-      if (needed > cone->steps[from.unit])
-        cone->steps[from.unit] = needed;
-    }
-  }
-}
-
-/* Fills `steps` for the first unit's step number `step`, counted from 1. A circle of streams is
- * followed once, which can only count too little. */
-static void needStep(Cone *cone, uint64_t step) {
-  for (uint32_t i = 0; i < cone->count; ++i)
-    cone->steps[cone->units[i]] = 0;
-  cone->steps[cone->units[0]] = step;
-  for (uint32_t i = 0; i < cone->count; ++i)
-    needInputs(cone, cone->units[i], cone->steps[cone->units[i]]);
-}
-
-static uint64_t stepsBefore(Cone *cone, uint64_t step, uint32_t unit) {
-  if (!cone->seen[unit])
-    return 0;
-  needStep(cone, step);
-  return cone->steps[unit];
-}
-
-/* Marks the units of the cone that `target` is before, and `target`, with 2. */
-static void markWays(Cone *cone, uint32_t target) {
-  cone->seen[target] = 2;
-  for (bool more = true; more;) {
-    more = false; /* one walk finds all but for circles */
-    for (uint32_t i = cone->count; i-- > 0;) {
-      uint32_t unit = cone->units[i], source;
-      for (uint32_t n = 0; cone->seen[unit] == 1; ++n) {
-        source = sourceOf(cone->section, &cone->section->units[unit], n);
-        if (source == SAMBA_NO_INDEX)
-          break;
-        more |= cone->seen[source] == 2;
-        cone->seen[unit] = cone->seen[source];
-      }
-    }
-  }
-}
-
-/* What the units of the cone that `target` is before advance by when the first one advances by
- * `steps`, into `steps`. True when that is whole everywhere - tokens, turns of ports and slots -
- * and the same on all ways to a unit. Then what a step needs of the target grows by just this much
- * from round to round, once every stream on the way has had its turn. Each unit on the way may put
- * that off by a round. */
-static bool advancesEvenly(Cone *cone, uint64_t steps, uint32_t target) {
-  if (!cone->seen[target])
-    return true;
-  markWays(cone, target);
-  for (uint32_t i = 0; i < cone->count; ++i)
-    cone->steps[cone->units[i]] = 0;
-  cone->steps[cone->units[0]] = steps;
-
-  for (uint32_t i = 0; i < cone->count; ++i) {
-    const SambaUnit *unit = &cone->section->units[cone->units[i]];
-    uint64_t own = cone->steps[cone->units[i]];
-    if (cone->seen[cone->units[i]] != 2 || cone->units[i] == target)
-      continue;
-    if (unit->kind == SAMBA_UNIT_BUFFER && unit->buffer.loop_carried)
-      return false;
-    for (uint32_t p = 0; p < unit->input_count; ++p) {
-      const SambaPort *port = &unit->inputs[p];
-      SambaPace taking = sambaPaceOf(unit, port);
-      uint64_t tokens = sambaPaceTokensTaken(taking, own);
-      uint64_t turn = sambaPaceMultiply(port->block ? port->block : 1, port->stream_count);
-      for (uint32_t s = 0; s < port->stream_count; ++s) {
-        SambaEndpoint from = cone->section->streams[port->streams[s]].source;
-        if (cone->seen[from.unit] != 2)
-          continue;
-        if (own % taking.steps_per_token || tokens % turn)
-          return false;
-        const SambaUnit *source = &cone->section->units[from.unit];
-        const SambaPort *output = &source->outputs[from.port];
-        SambaPace making = sambaPaceOf(source, output);
-        uint64_t sent = tokens / port->stream_count;
-        uint64_t made = sambaPaceMultiply(sent, output->stream_count);
-        uint64_t advance = sambaPaceStepsNeeded(making, made);
-        uint64_t *known = &cone->steps[from.unit];
-        if (!sent || sent % (output->block ? output->block : 1) || made % making.tokens_per_step ||
-            advance >= SAMBA_PACE_UNBOUNDED || (*known && *known != advance))
-          return false;
-        *known = advance;
-      }
-    }
-  }
-  return true;
-}
 
 /*===-- Equal walks ---------------------------------------------------------------------------===*/
 
@@ -219,21 +50,57 @@ static bool walkAlike(const Side *one, const Side *other) {
   return sambaOrdersEqual(&first, &second) && sambaOrderVisitsOnce(&first);
 }
 
-static uint64_t tokenSteps(const Side *side) {
+/* Elements of one token. */
+static uint64_t tokenElements(const Side *side) {
   return sambaTripProduct(side->access->trips, side->access->token_level,
                           side->access->counter_count);
 }
 
-/* Each firing of the store has every element of its token behind it in the other walk. */
-static bool storeFollows(const Side *first, const Side *store, Cone *cone) {
-  uint64_t taken = tokenSteps(first), stored = tokenSteps(store);
-  for (uint64_t firing = 1; firing <= store->firings; ++firing) {
-    uint64_t read = sambaPaceMultiply(firing, stored);
-    uint64_t needed = read / taken + (read % taken != 0);
-    if (stepsBefore(cone, firing, first->unit) < needed)
+/* Both walk alike, and each token of the store is made of the same elements, one by one. */
+static bool storeFollows(const SambaSection *section, const Side *first, const Side *store) {
+  uint64_t stored = tokenElements(store);
+  for (uint64_t firing = 0; firing < store->firings; ++firing) {
+    uint64_t at;
+    if (!sambaNeedsFollow(section, store->unit, firing * stored, stored, first->unit, &at) ||
+        at != firing * stored)
       return false;
   }
   return true;
+}
+
+/* Address of the element that a side walks as number `index`. */
+static uint64_t addressOf(const Side *side, uint64_t index) {
+  const SambaAccess *access = side->access;
+  int64_t element = access->base;
+  for (uint32_t c = access->counter_count; c-- > 0; index /= access->trips[c])
+    element += access->strides[c] * (int64_t)(index % access->trips[c]);
+  return side->origin + (uint64_t)element * side->element_bytes;
+}
+
+/* The firings of a load whose elements are those of a store's firing, one by one, each stored after
+ * it was read. Counted from 1; 0: there are none. */
+typedef struct Followed {
+  uint64_t first, last;
+} Followed;
+
+static Followed followedBy(const SambaSection *section, const Side *load, const Side *store,
+                           uint64_t firing) {
+  const SambaAccess *access = load->access;
+  uint64_t stored = tokenElements(store), taken = tokenElements(load), at, run = 1;
+  uint64_t begin = (firing - 1) * stored;
+  uint32_t counter = access->counter_count;
+  if (load->element_bytes != store->element_bytes ||
+      !sambaNeedsFollow(section, store->unit, begin, stored, load->unit, &at))
+    return (Followed){0};
+
+  while (counter > 0 && run < stored)
+    run *= access->trips[--counter];
+  SambaStreamOrder read = sambaAccessOrder(access, counter);
+  SambaStreamOrder written = sambaAccessOrder(store->access, store->access->token_level);
+  if (run != stored || at % run || !sambaOrdersEqual(&read, &written) ||
+      !sambaOrderVisitsOnce(&read) || addressOf(load, at) != addressOf(store, begin))
+    return (Followed){0};
+  return (Followed){at / taken + 1, (at + stored - 1) / taken + 1};
 }
 
 /*===-- Walks that never meet -----------------------------------------------------------------===*/
@@ -321,7 +188,7 @@ static bool mayMeet(const Side *one, const Side *other) {
 
 /* Rounds that are looked at when all are alike: those in which streams may still wait for their
  * turn, and those around one that stands for the others. */
-static uint64_t roundsToLookAt(const Cone *one, const Cone *other) {
+static uint64_t roundsToLookAt(const SambaNeeds *one, const SambaNeeds *other) {
   return (one->count > other->count ? one->count : other->count) + 4;
 }
 
@@ -366,20 +233,19 @@ static bool guardsRounds(const SambaAccess *access) {
 
 /* Whether the rounds of both are alike: as many, as far apart, each with what it needs of the other
  * in the same round or beside it. Then the first ones stand for all. */
-static bool haveEqualRounds(const Side *first, const Side *store, Cone *first_cone,
-                            Cone *store_cone) {
-  uint64_t rounds = roundsOf(first);
-  if (rounds <= roundsToLookAt(first_cone, store_cone) || rounds != roundsOf(store) ||
+static bool haveEqualRounds(const Side *first, const Side *store, SambaNeeds *of_first,
+                            SambaNeeds *of_store) {
+  uint64_t rounds = roundsOf(first), advance;
+  if (rounds <= roundsToLookAt(of_first, of_store) || rounds != roundsOf(store) ||
       first->element_bytes != store->element_bytes ||
       first->access->strides[0] != store->access->strides[0] || guardsRounds(first->access) ||
       guardsRounds(store->access))
     return false;
   uint64_t taken = first->firings / rounds, stored = store->firings / rounds;
-  return advancesEvenly(store_cone, stored, first->unit) &&
-         (!store_cone->seen[first->unit] || store_cone->steps[first->unit] == taken) &&
-         advancesEvenly(first_cone, taken, store->unit) &&
-         (!first_cone->seen[store->unit] || first_cone->steps[store->unit] == stored) &&
-         staysNear(first, store) && staysNear(store, first);
+  return sambaNeedsAdvanceEvenly(of_store, stored, first->unit, &advance) &&
+         (!advance || advance == taken) &&
+         sambaNeedsAdvanceEvenly(of_first, taken, store->unit, &advance) &&
+         (!advance || advance == stored) && staysNear(first, store) && staysNear(store, first);
 }
 
 /*===-- Element by element, or block by block -------------------------------------------------===*/
@@ -546,11 +412,13 @@ static bool noteLoad(void *user, uint64_t cell, uint64_t firing) {
 }
 
 typedef struct Comparison {
+  const SambaSection *section;
   const Cells *cells;
   const Side *load, *store;
-  Cone *load_cone, *store_cone;
-  uint64_t store_firing, loads_before; /* of that firing */
-  uint64_t load_firing, stores_before;
+  SambaNeeds *of_load, *of_store;
+  uint64_t store_firing, loads_ended; /* before that firing begins */
+  Followed followed;                  /* by that firing */
+  uint64_t load_firing, stores_ended;
   uint64_t conflict; /* the load's firing that is not ordered, from 1 */
 } Comparison;
 
@@ -561,15 +429,20 @@ static bool compareStore(void *user, uint64_t cell, uint64_t firing) {
     return true;
   if (firing != comparison->store_firing) {
     comparison->store_firing = firing;
-    comparison->loads_before = stepsBefore(comparison->store_cone, firing, comparison->load->unit);
+    comparison->loads_ended =
+        sambaNeedOf(comparison->of_store, firing, comparison->load->unit).ended;
+    comparison->followed =
+        followedBy(comparison->section, comparison->load, comparison->store, firing);
   }
-  if (last <= comparison->loads_before)
+  if (last <= comparison->loads_ended ||
+      (last >= comparison->followed.first && last <= comparison->followed.last))
     return true;
   if (first != comparison->load_firing) {
     comparison->load_firing = first;
-    comparison->stores_before = stepsBefore(comparison->load_cone, first, comparison->store->unit);
+    comparison->stores_ended =
+        sambaNeedOf(comparison->of_load, first, comparison->store->unit).ended;
   }
-  if (comparison->stores_before >= firing) /* every load of the cell comes after the store */
+  if (comparison->stores_ended >= firing) /* every load of the cell comes after the store */
     return true;
   comparison->conflict = last;
   return false;
@@ -577,8 +450,8 @@ static bool compareStore(void *user, uint64_t cell, uint64_t firing) {
 
 /* The load's firing, from 1, that shares an element with a firing of the store and is not ordered
  * with it; 0: none. */
-static uint64_t findConflict(const Side *load, const Side *store, Cone *load_cone,
-                             Cone *store_cone) {
+static uint64_t findConflict(const SambaSection *section, const Side *load, const Side *store,
+                             SambaNeeds *of_load, SambaNeeds *of_store) {
   uint64_t begin = load->begin > store->begin ? load->begin : store->begin;
   uint64_t end = load->end < store->end ? load->end : store->end;
   uint64_t smaller =
@@ -596,11 +469,12 @@ static uint64_t findConflict(const Side *load, const Side *store, Cone *load_con
   cells.first = sambaAllocateZeroed(cells.count, sizeof *cells.first);
   cells.last = sambaAllocateZeroed(cells.count, sizeof *cells.last);
   walkCells(load, &cells, noteLoad, &cells);
-  Comparison comparison = {.cells = &cells,
+  Comparison comparison = {.section = section,
+                           .cells = &cells,
                            .load = load,
                            .store = store,
-                           .load_cone = load_cone,
-                           .store_cone = store_cone};
+                           .of_load = of_load,
+                           .of_store = of_store};
   walkCells(store, &cells, compareStore, &comparison);
   free(cells.first);
   free(cells.last);
@@ -651,26 +525,26 @@ static SambaStatus checkPair(OrderCheck *check, const Side *first, const Side *s
   bool overlap = first->begin < store->end && store->begin < first->end;
   if (!overlap || !mayMeet(first, store))
     return NULL;
-  Cone store_cone = makeCone(check, store->unit);
-  Cone first_cone = makeCone(check, first->unit);
-  if (stepsBefore(&store_cone, 1, first->unit) >= first->firings ||
-      stepsBefore(&first_cone, 1, store->unit) >= store->firings)
+  SambaNeeds of_store = sambaNeedsOf(check->section, store->unit, &check->arena);
+  SambaNeeds of_first = sambaNeedsOf(check->section, first->unit, &check->arena);
+  if (sambaNeedOf(&of_store, 1, first->unit).ended >= first->firings ||
+      sambaNeedOf(&of_first, 1, store->unit).ended >= store->firings)
     return NULL; /* one has ended before the other begins */
 
   bool indexed = first->access->has_index || store->access->has_index;
   Rounds some[2];
   const Side *one = first, *other = store;
-  if (!indexed && haveEqualRounds(first, store, &first_cone, &store_cone)) {
-    uint64_t rounds = roundsToLookAt(&first_cone, &store_cone);
+  if (!indexed && haveEqualRounds(first, store, &of_first, &of_store)) {
+    uint64_t rounds = roundsToLookAt(&of_first, &of_store);
     takeRounds(first, 0, rounds, &some[0]);
     takeRounds(store, 0, rounds, &some[1]);
     one = &some[0].side, other = &some[1].side;
   }
   if (indexed || other->firings > MOST_FIRINGS)
     return fault(check, first, store, 1);
-  if (walkAlike(one, other) && storeFollows(one, other, &store_cone))
+  if (walkAlike(one, other) && storeFollows(check->section, one, other))
     return NULL;
-  uint64_t conflict = findConflict(one, other, &first_cone, &store_cone);
+  uint64_t conflict = findConflict(check->section, one, other, &of_first, &of_store);
   return conflict ? fault(check, first, store, conflict) : NULL;
 }
 

@@ -188,6 +188,90 @@ static void sideBySide(void **state) {
    * after row 1 was loaded, and only then row 2 is read. */
   check(SIDE_BY_SIDE("trips=[2 | 16] strides=[16 | 1]", "trips=[2 | 16] base=32 strides=[16 | 1]"),
         in_place, "load 'lx', firing 2: formal 'x' is written by store 'sb'");
+  /* An element further than it was read. */
+  check(SIDE_BY_SIDE("trips=[2 | 16] base=1 strides=[32 | 1]",
+                     "trips=[2 | 16] base=16 strides=[32 | 1]"),
+        in_place, "load 'lx', firing 0: formal 'x' is written by store 'sa'");
+}
+
+/* y = x, of one token. */
+#define ONE_TOKEN(load, store)                                                                     \
+  "section once {\n"                                                                               \
+  "  symbol x dtype=f32 elements=64\n"                                                             \
+  "  symbol y dtype=f32 elements=64 written=yes\n"                                                 \
+  "  load lx symbol=x\n"                                                                           \
+  "    output dtype=f32 " load "\n"                                                                \
+  "  store sy symbol=y\n"                                                                          \
+  "    input dtype=f32 " store "\n"                                                                \
+  "  stream s0 vector lx.out0 -> sy.in0\n"                                                         \
+  "}\n"
+
+/* One firing that reads and writes the same elements: the first are stored while others are still
+ * to be read, unless each is stored after it was read itself. */
+static void withinFiring(void **state) {
+  (void)state;
+  check(ONE_TOKEN("trips=[| 48] strides=[| 1]", "trips=[| 48] strides=[| 1]"), in_place, NULL);
+  check(ONE_TOKEN("trips=[| 6, 8] strides=[| 1, 6]", "trips=[| 6, 8] strides=[| 1, 6]"), in_place,
+        NULL);
+  /* A shift by one, either way, and a transpose: fine apart, a race in place. */
+  check(ONE_TOKEN("trips=[| 48] strides=[| 1]", "trips=[| 48] base=1 strides=[| 1]"), apart, NULL);
+  check(ONE_TOKEN("trips=[| 48] strides=[| 1]", "trips=[| 48] base=1 strides=[| 1]"), in_place,
+        "load 'lx', firing 0: formal 'x' is written by store 'sy'");
+  check(ONE_TOKEN("trips=[| 48] base=1 strides=[| 1]", "trips=[| 48] strides=[| 1]"), in_place,
+        "load 'lx', firing 0:");
+  check(ONE_TOKEN("trips=[| 6, 8] strides=[| 1, 6]", "trips=[| 6, 8] strides=[| 8, 1]"), in_place,
+        "load 'lx', firing 0:");
+}
+
+/* The sums of rows go to the last row, while that is being read. */
+static void sumsOfRows(void **state) {
+  (void)state;
+  static const char listing[] = "section sums {\n"
+                                "  symbol x dtype=f32 elements=64\n"
+                                "  symbol y dtype=f32 elements=64 written=yes\n"
+                                "  load lx symbol=x\n"
+                                "    output dtype=f32 trips=[| 8, 8] strides=[| 8, 1]\n"
+                                "  compute c trips=[| 8, 8] reduce=[1]\n"
+                                "    input dtype=f32 strides=[| 8, 1]\n"
+                                "    %1 = reduce_add f32 %0\n"
+                                "    output dtype=f32 strides=[| 1, 0]\n"
+                                "  store sy symbol=y\n"
+                                "    input dtype=f32 trips=[| 8] base=56 strides=[| 1]\n"
+                                "  stream s0 vector lx.out0 -> c.in0\n"
+                                "  stream s1 vector c.out0 -> sy.in0\n"
+                                "}\n";
+  check(listing, apart, NULL);
+  check(listing, in_place, "load 'lx', firing 0:");
+}
+
+/* y += sums of rows: each sum is stored where its old value was read. */
+#define ADD_SUMS(store)                                                                            \
+  "section accumulate {\n"                                                                         \
+  "  symbol x dtype=f32 elements=64\n"                                                             \
+  "  symbol y dtype=f32 elements=64 written=yes\n"                                                 \
+  "  symbol rows dtype=f32 elements=64\n"                                                          \
+  "  load old symbol=x\n"                                                                          \
+  "    output dtype=f32 trips=[| 8] strides=[| 1]\n"                                               \
+  "  load lx symbol=rows\n"                                                                        \
+  "    output dtype=f32 trips=[| 8, 8] strides=[| 8, 1]\n"                                         \
+  "  compute c trips=[| 8, 8] reduce=[1]\n"                                                        \
+  "    input dtype=f32 strides=[| 8, 1]\n"                                                         \
+  "    input dtype=f32 strides=[| 1, 0]\n"                                                         \
+  "    %2 = reduce_add f32 %0\n"                                                                   \
+  "    %3 = add f32 %2, %1\n"                                                                      \
+  "    output dtype=f32 strides=[| 1, 0]\n"                                                        \
+  "  store sy symbol=y\n"                                                                          \
+  "    input dtype=f32 trips=[| 8] " store "\n"                                                    \
+  "  stream s0 vector lx.out0 -> c.in0\n"                                                          \
+  "  stream s1 vector old.out0 -> c.in1\n"                                                         \
+  "  stream s2 vector c.out0 -> sy.in0\n"                                                          \
+  "}\n"
+
+static void addedSums(void **state) {
+  (void)state;
+  check(ADD_SUMS("strides=[| 1]"), in_place, NULL);
+  check(ADD_SUMS("base=1 strides=[| 1]"), in_place, "load 'old', firing 0:");
+  check(ADD_SUMS("base=7 strides=[| -1]"), in_place, "load 'old', firing 0:");
 }
 
 /* Memory of 4 GiB: rows are compared as wholes, and walks that never meet not at all. */
@@ -218,10 +302,10 @@ static void hugeMemory(void **state) {
   check(HUGE("trips=[32767 | 32768] strides=[32768 | 1]",
              "trips=[32767 | 32768] base=32768 strides=[32768 | 1]"),
         in_place, "load 'lx', firing 1:");
-  /* Half a row further: what is written belongs to the next row, which is read later. */
+  /* Half a row further: what is written first is still to be read, of the same row. */
   check(HUGE("trips=[32767 | 32768] strides=[32768 | 1]",
              "trips=[32767 | 32768] base=16384 strides=[32768 | 1]"),
-        in_place, "load 'lx', firing 1:");
+        in_place, "load 'lx', firing 0:");
 }
 
 /* A draw of walks within a round, and of how often rows are dealt to two units and collected. */
@@ -395,10 +479,12 @@ static void storesInTurn(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(equalIndices), cmocka_unit_test(otherIndices), cmocka_unit_test(wholeBuffer),
-      cmocka_unit_test(slotPerRow),   cmocka_unit_test(secondReader), cmocka_unit_test(sideBySide),
-      cmocka_unit_test(hugeMemory),   cmocka_unit_test(indexed),      cmocka_unit_test(twoStores),
-      cmocka_unit_test(storesInTurn), cmocka_unit_test(equalRounds)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(equalIndices), cmocka_unit_test(otherIndices),
+                                     cmocka_unit_test(wholeBuffer),  cmocka_unit_test(slotPerRow),
+                                     cmocka_unit_test(secondReader), cmocka_unit_test(sideBySide),
+                                     cmocka_unit_test(hugeMemory),   cmocka_unit_test(indexed),
+                                     cmocka_unit_test(twoStores),    cmocka_unit_test(storesInTurn),
+                                     cmocka_unit_test(equalRounds),  cmocka_unit_test(withinFiring),
+                                     cmocka_unit_test(sumsOfRows),   cmocka_unit_test(addedSums)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
