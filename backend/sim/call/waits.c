@@ -19,6 +19,16 @@ static void describe(const SambaWaitGraph *graph, uint32_t index, char *text, si
            (unsigned long long)waiter.done, (unsigned long long)waiter.firings);
 }
 
+static SambaStatus noteWait(const SambaWaitGraph *graph, SambaStatus status, uint32_t waiter,
+                            const SambaWaitFor *wait) {
+  char text[256], other[256];
+  describe(graph, waiter, text, sizeof text);
+  if (wait->waiter == SAMBA_NO_INDEX)
+    return sambaStatusNote(status, "%s is at work", text);
+  describe(graph, wait->waiter, other, sizeof other);
+  return sambaStatusNote(status, "%s waits %s %s", text, wait->what, other);
+}
+
 /* Notes that follow the waits from `waiter`: once around, or to the unit that has ended. */
 static SambaStatus noteWaits(const SambaWaitGraph *graph, SambaStatus status, uint32_t waiter) {
   const uint32_t start = waiter;
@@ -26,15 +36,28 @@ static SambaStatus noteWaits(const SambaWaitGraph *graph, SambaStatus status, ui
     SambaWaitFor wait = graph->waits_for(graph->engine, waiter);
     if (wait.waiter == SAMBA_NO_INDEX)
       break;
-    char text[256], other[256];
-    describe(graph, waiter, text, sizeof text);
-    describe(graph, wait.waiter, other, sizeof other);
-    status = sambaStatusNote(status, "%s waits %s %s", text, wait.what, other);
+    status = noteWait(graph, status, waiter, &wait);
     waiter = wait.waiter;
     if (waiter == start || isFinished(graph, waiter))
       break;
   }
   return status;
+}
+
+/* What each of those does that are not finished, the first of them. */
+static SambaStatus noteUnfinished(const SambaWaitGraph *graph, SambaStatus status) {
+  uint32_t notes = 0, others = 0;
+  for (uint32_t waiter = 0; waiter < graph->waiter_count; ++waiter) {
+    if (isFinished(graph, waiter))
+      continue;
+    if (notes++ >= mostNotes) {
+      ++others;
+      continue;
+    }
+    SambaWaitFor wait = graph->waits_for(graph->engine, waiter);
+    status = noteWait(graph, status, waiter, &wait);
+  }
+  return others ? sambaStatusNote(status, "and %u more units or buffer ports", others) : status;
 }
 
 SambaStatus sambaWaitsDeadlock(const SambaWaitGraph *graph) {
@@ -71,31 +94,19 @@ SambaStatus sambaWaitsDeadlock(const SambaWaitGraph *graph) {
   return noteWaits(graph, status, starved || stops ? waiter : wait.waiter);
 }
 
-static uint32_t firstAtWork(const SambaWaitGraph *graph) {
-  uint32_t waiter = 0;
-  while (waiter + 1 < graph->waiter_count && isFinished(graph, waiter))
-    ++waiter;
-  return waiter;
-}
-
 SambaStatus sambaWaitsTooManyCycles(const SambaWaitGraph *graph, uint64_t limit) {
-  uint32_t waiter = firstAtWork(graph);
-  char text[256];
-  describe(graph, waiter, text, sizeof text);
-  SambaStatus status =
-      sambaStatusMake(SAMBA_FAULT,
-                      "too many cycles: section '%s' was not finished after %llu cycles; %s is "
-                      "among those still at work; raise --max-cycles if this is expected",
-                      graph->section->name, (unsigned long long)limit, text);
-  return noteWaits(graph, status, waiter);
+  SambaStatus status = sambaStatusMake(
+      SAMBA_FAULT,
+      "too many cycles: section '%s' was not finished after %llu cycles, with %u units or buffer "
+      "ports unfinished; raise --max-cycles if this is expected",
+      graph->section->name, (unsigned long long)limit, graph->unfinished);
+  return noteUnfinished(graph, status);
 }
 
 SambaStatus sambaWaitsInterrupted(const SambaWaitGraph *graph) {
-  uint32_t waiter = firstAtWork(graph);
-  char text[256];
-  describe(graph, waiter, text, sizeof text);
   SambaStatus status = sambaStatusMake(
-      SAMBA_FAULT, "interrupted: section '%s' was at cycle %llu; %s is among those still at work",
-      graph->section->name, (unsigned long long)graph->now, text);
-  return noteWaits(graph, status, waiter);
+      SAMBA_FAULT,
+      "interrupted: section '%s' was at cycle %llu, with %u units or buffer ports unfinished",
+      graph->section->name, (unsigned long long)graph->now, graph->unfinished);
+  return noteUnfinished(graph, status);
 }
