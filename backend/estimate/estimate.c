@@ -12,22 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-SambaSectionNeeds sambaSectionCount(const SambaSection *section) {
-  SambaSectionNeeds needs = {0};
-  for (uint32_t u = 0; u < section->unit_count; ++u)
-    switch (section->units[u].kind) {
-    case SAMBA_UNIT_COMPUTE:
-      ++needs.pcus;
-      break;
-    case SAMBA_UNIT_BUFFER:
-      ++needs.pmus;
-      break;
-    default:
-      ++needs.ags;
-    }
-  return needs;
-}
-
 SambaUsableUnits sambaMachineUsableUnits(const SambaMachine *machine) {
   int64_t pcus = sambaMachinePcuCount(machine);
   int64_t pmus = sambaMachinePmuCount(machine);

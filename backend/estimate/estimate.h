@@ -7,10 +7,6 @@
 #include "backend/machine/machine.h"
 #include "backend/section/section.h"
 
-typedef struct SambaSectionNeeds {
-  uint32_t pcus, pmus, ags;
-} SambaSectionNeeds;
-SambaSectionNeeds sambaSectionCount(const SambaSection *section);
 /* Units that a section may use: the reserve is kept of PCUs and PMUs together, a quarter of it of
  * each kind. */
 typedef struct SambaUsableUnits {

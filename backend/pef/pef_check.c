@@ -469,6 +469,34 @@ static SambaStatus checkSchedule(Checker *checker) {
   return NULL;
 }
 
+/* The interval of calls that touch a symbol is what the bindings say. */
+static SambaStatus checkLifetimes(Checker *checker) {
+  const SambaPef *pef = checker->pef;
+  uint32_t *first = SAMBA_ARENA_ARRAY(&checker->arena, uint32_t, pef->symbols_count);
+  uint32_t *last = SAMBA_ARENA_ARRAY(&checker->arena, uint32_t, pef->symbols_count);
+  for (uint32_t i = 0; i < pef->symbols_count; ++i)
+    first[i] = last[i] = SAMBA_PEF_NONE;
+  for (uint32_t c = 0; c < pef->calls_count; ++c)
+    for (uint32_t b = 0; b < pef->calls[c].bindings_count; ++b) {
+      const SambaPefBinding *binding = &pef->calls[c].bindings[b];
+      if (binding->kind != SAMBA_PEF_BINDING_SYMBOL)
+        continue;
+      first[binding->symbol] =
+          first[binding->symbol] == SAMBA_PEF_NONE ? c : first[binding->symbol];
+      last[binding->symbol] = c;
+    }
+
+  for (uint32_t i = 0; i < pef->symbols_count; ++i) {
+    const SambaPefSymbol *symbol = &pef->symbols[i];
+    if (symbol->first_call != first[i] || symbol->last_call != last[i])
+      return INVALID("%s: first_call and last_call are %d and %d, but the calls that touch it are "
+                     "%d to %d (-1: none)",
+                     DESCRIBE(Symbol, i, symbol), (int)symbol->first_call, (int)symbol->last_call,
+                     (int)first[i], (int)last[i]);
+  }
+  return NULL;
+}
+
 SambaStatus sambaPefCheck(const SambaPef *pef) {
   Checker checker = {.pef = pef};
   SambaStatus status = NULL;
@@ -487,6 +515,8 @@ SambaStatus sambaPefCheck(const SambaPef *pef) {
     status = checkArgins(&checker);
   if (!status)
     status = checkSchedule(&checker);
+  if (!status)
+    status = checkLifetimes(&checker);
   sambaArenaDestroy(&checker.arena);
 
   return status;

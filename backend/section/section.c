@@ -30,3 +30,19 @@ SambaBanking sambaBankingFromName(SambaStringRef name) {
     ++banking;
   return (SambaBanking)banking;
 }
+
+SambaSectionNeeds sambaSectionCount(const SambaSection *section) {
+  SambaSectionNeeds needs = {0};
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    switch (section->units[u].kind) {
+    case SAMBA_UNIT_COMPUTE:
+      ++needs.pcus;
+      break;
+    case SAMBA_UNIT_BUFFER:
+      ++needs.pmus;
+      break;
+    default:
+      ++needs.ags;
+    }
+  return needs;
+}

@@ -268,4 +268,10 @@ typedef struct SambaSection {
   bool split_k; /* partial sums are added across units (changes bits against the unsplit order) */
 } SambaSection;
 
+/* Units that the section uses. */
+typedef struct SambaSectionNeeds {
+  uint32_t pcus, pmus, ags;
+} SambaSectionNeeds;
+SambaSectionNeeds sambaSectionCount(const SambaSection *section);
+
 #endif

@@ -327,6 +327,28 @@ static SambaStatus decodeImages(SambaSimulator *simulator) {
   return NULL;
 }
 
+/* What the sections say that they use is what their configurations use. */
+static SambaStatus checkUnits(const SambaSimulator *simulator) {
+  const SambaPef *pef = simulator->pef;
+  SambaSectionNeeds *needs = sambaAllocateZeroed(pef->images_count + 1, sizeof *needs);
+  SambaStatus status = NULL;
+  for (uint32_t i = 0; i < pef->images_count; ++i)
+    needs[i] = sambaSectionCount(simulator->sections[i]);
+
+  for (uint32_t s = 0; s < pef->sections_count && !status; ++s) {
+    const SambaPefSection *section = &pef->sections[s];
+    const SambaSectionNeeds *own = &needs[section->image];
+    if (section->pcus != own->pcus || section->pmus != own->pmus || section->ags != own->ags)
+      status = sambaStatusMake(SAMBA_INVALID,
+                               "section %u ('%.*s'): it says that it uses %u PCUs, %u PMUs and %u "
+                               "AGs, but its image has %u, %u and %u",
+                               s, SAMBA_STRING_ARGS(section->name), section->pcus, section->pmus,
+                               section->ags, own->pcus, own->pmus, own->ags);
+  }
+  free(needs);
+  return status;
+}
+
 SambaStatus sambaSimulatorLoad(SambaSimulator *simulator, const SambaPef *pef) {
   if (simulator->pef)
     return sambaStatusMake(SAMBA_INVALID, "this device holds a PEF already; create another device");
@@ -335,6 +357,7 @@ SambaStatus sambaSimulatorLoad(SambaSimulator *simulator, const SambaPef *pef) {
   simulator->symbols = sambaAllocateZeroed(pef->symbols_count, sizeof *simulator->symbols);
   findOwners(simulator);
   SAMBA_RETURN_IF_ERROR(decodeImages(simulator));
+  SAMBA_RETURN_IF_ERROR(checkUnits(simulator));
   if (simulator->options.no_values)
     return NULL;
   for (uint32_t s = 0; s < pef->symbols_count; ++s)

@@ -89,12 +89,10 @@ static SambaStatus completeSections(SambaPef *pef, const SambaMachine *machine) 
     section->type = SAMBA_PEF_SECTION_FWD;
     section->image = i;
     section->flags = code->split_k ? SAMBA_PEF_SPLIT_K : 0;
-    for (uint32_t u = 0; u < code->unit_count; ++u) {
-      SambaUnitKind kind = code->units[u].kind;
-      section->pcus += kind == SAMBA_UNIT_COMPUTE;
-      section->pmus += kind == SAMBA_UNIT_BUFFER;
-      section->ags += kind != SAMBA_UNIT_COMPUTE && kind != SAMBA_UNIT_BUFFER;
-    }
+    SambaSectionNeeds needs = sambaSectionCount(code);
+    section->pcus = needs.pcus;
+    section->pmus = needs.pmus;
+    section->ags = needs.ags;
     sambaArenaDestroy(&arena);
   }
 

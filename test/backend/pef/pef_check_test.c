@@ -90,6 +90,9 @@ static void testSymbols(void **state) {
          pef->symbols[3].address += 2, "address 0x3002 is not a multiple of the size of f32");
   EXPECT(pef->symbols[0].last_call = SAMBA_PEF_NONE,
          "first_call and last_call are not an interval");
+  EXPECT(
+      pef->symbols[3].first_call = pef->symbols[3].last_call = 0,
+      "first_call and last_call are 0 and 0, but the calls that touch it are -1 to -1 (-1: none)");
   EXPECT(pef->symbols[1].init = SAMBA_PEF_INIT_FILE, "init is a file without init_file");
   EXPECT(pef->symbols[0].block_step = 8,
          "it is row_major, but block_bytes is 0 and block_step 8; expected 0");

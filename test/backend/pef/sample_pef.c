@@ -95,6 +95,7 @@ SambaPef *samplePefCreate(void) {
   addSymbol(pef, SAMPLE_W, "fc1.weight \xff\"", SAMBA_PEF_SYMBOL_WEIGHT, 4, 3);
   addSymbol(pef, SAMPLE_Y, "y", SAMBA_PEF_SYMBOL_OUTPUT, 2, 4);
   addSymbol(pef, SAMPLE_STATE, "state", SAMBA_PEF_SYMBOL_BUFFER, 8, 8);
+  pef->symbols[SAMPLE_STATE].first_call = pef->symbols[SAMPLE_STATE].last_call = SAMBA_PEF_NONE;
   pef->symbols[SAMPLE_W].init = SAMBA_PEF_INIT_BLOB;
   pef->symbols[SAMPLE_W].init_bytes = sizeof sampleWeights;
   pef->symbols[SAMPLE_W].source.data = sampleWeights;
