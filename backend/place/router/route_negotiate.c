@@ -15,49 +15,79 @@ enum {
   DEAREST = 1 << 20, /* a channel never costs more, so that path costs fit 32 bits */
   MOST_ROUNDS = 60,
   PATIENCE = 20, /* rounds without fewer overused channels before giving up */
+  BUCKETS = 4096 /* cost units beyond the straight path, which is 256 cycles; a multiple of 64 */
 };
+
+/* A channel as searches see it. */
+typedef struct {
+  uint32_t base;               /* latency in cost units; 0: no such channel */
+  uint32_t history;            /* added to base */
+  uint32_t room_load;          /* of the emptiest lane; a lane without flow ids counts as full */
+  uint32_t next;               /* switch to which it leads */
+  uint32_t in_tree;            /* part of the tree of net `tree_search` */
+  uint32_t search, cost, from; /* from: branch of the tree, or 0x80000000 | previous channel; both
+                                  valid where `search` is that of the running one */
+} Channel;
+
+typedef struct {
+  uint32_t x, y;         /* in cost units */
+  uint8_t parity, exits; /* of its column; its channels, as bits */
+} Node;
+
+/* A way to a channel that waits to be opened. */
+typedef struct {
+  uint32_t channel, cost, below; /* below: an older one of the same estimate */
+} Waiting;
 
 typedef struct {
   uint64_t key; /* estimate of the whole path, then newest first */
-  uint32_t cost, channel;
+  uint32_t channel, cost;
 } HeapItem;
+
+/* Those that wait, the least estimate first, and of equals the newest. Estimates of a search never
+ * fall, and few are far above the first: a stack for each, and a heap for the dearest. */
+typedef struct {
+  uint32_t first;              /* estimate of bucket 0 */
+  uint64_t some[BUCKETS / 64]; /* buckets that have one, as bits */
+  uint32_t top[BUCKETS];
+  uint32_t word; /* none of the words before has a bit */
+  SAMBA_ARRAY(Waiting) waiting;
+  SAMBA_ARRAY(HeapItem) dear;
+  uint32_t sequence;
+} Queue;
+
+/* A sink that its net's tree has not reached, and how far it is from there. */
+typedef struct {
+  uint32_t index, distance;
+} OpenSink;
 
 typedef struct {
   SambaRouting *r;
-  uint32_t *base;      /* per channel: latency in cost units; 0: no such channel */
-  uint32_t *history;   /* per channel: added to base */
+  Channel *channels;
+  Node *nodes;
+  uint32_t *over;      /* per channel: by how much its lanes exceed rate and flow ids; 0: legal */
+  uint32_t over_count; /* channels that do */
   uint32_t stride;     /* lanes of the larger class */
   uint32_t *lane_load; /* permille, at channel * stride + lane */
   uint32_t *lane_flows;
-  uint32_t *room_load; /* per channel: load of the emptiest lane; a lane without flow ids counts as
-                          full */
-  uint32_t pressure;   /* price of overuse in this round */
-  /* Geometry, for the inner loops: where a channel leads, and the place of a switch. */
-  uint32_t *next;
-  uint16_t *node_x, *node_y;
-  /* Distances for the estimate. */
-  const uint32_t *column_cost;
-  uint32_t row_cost;
-  /* Search state, valid where the stamp says so. */
-  uint32_t *stamp, *cost,
-      *from; /* from: branch index of the tree, or 0x80000000 | previous channel */
-  uint32_t search;
-  uint32_t *tree_stamp; /* per channel: part of the tree of net `tree_search` */
-  uint32_t *node_stamp; /* per switch: reached by that tree, by branch node_branch */
+  uint32_t pressure;                        /* price of overuse in this round */
+  uint8_t turns[2][4 * SAMBA_LANE_CLASSES]; /* [parity][arrival]: the ways on, as bits */
+  uint32_t search, tree_search;
+  uint32_t *node_stamp; /* per switch: reached by the tree `tree_search`, by branch node_branch */
   uint32_t *node_branch;
-  uint32_t tree_search;
-  SAMBA_ARRAY(HeapItem) heap;
+  Queue queue;
   SAMBA_ARRAY(uint32_t) path;
-  SAMBA_ARRAY(uint32_t) sink_distance;
-  uint32_t sequence;
+  SAMBA_ARRAY(OpenSink) open;
 } Search;
 
 #define FROM_CHANNEL 0x80000000u
 
-static void heapPush(Search *search, HeapItem item) {
-  sambaArrayAppend(&search->heap, item);
-  size_t i = search->heap.size - 1;
-  HeapItem *data = search->heap.data;
+/*===-- The queue -----------------------------------------------------------------------------===*/
+
+static void heapPush(Queue *queue, HeapItem item) {
+  sambaArrayAppend(&queue->dear, item);
+  size_t i = queue->dear.size - 1;
+  HeapItem *data = queue->dear.data;
   while (i && data[(i - 1) / 2].key > item.key) {
     data[i] = data[(i - 1) / 2];
     i = (i - 1) / 2;
@@ -65,12 +95,12 @@ static void heapPush(Search *search, HeapItem item) {
   data[i] = item;
 }
 
-static HeapItem heapPop(Search *search) {
-  HeapItem *data = search->heap.data;
+static HeapItem heapPop(Queue *queue) {
+  HeapItem *data = queue->dear.data;
   HeapItem top = data[0];
-  HeapItem last = data[--search->heap.size];
+  HeapItem last = data[--queue->dear.size];
   size_t i = 0;
-  size_t size = search->heap.size;
+  size_t size = queue->dear.size;
 
   for (size_t child; (child = 2 * i + 1) < size; i = child) {
     if (child + 1 < size && data[child + 1].key < data[child].key)
@@ -85,10 +115,58 @@ static HeapItem heapPop(Search *search) {
   return top;
 }
 
+/* No estimate will be less than `first`. */
+static void queueBegin(Queue *queue, uint32_t first) {
+  queue->first = first;
+  queue->word = 0;
+  queue->waiting.size = queue->dear.size = 0;
+  queue->sequence = 0;
+  memset(queue->some, 0, sizeof queue->some);
+}
+
+static void queuePush(Queue *queue, uint32_t estimate, uint32_t channel, uint32_t cost) {
+  uint32_t bucket = estimate - queue->first;
+  if (bucket >= BUCKETS) {
+    uint64_t newest = 0xffffff - (queue->sequence++ & 0xffffff);
+    heapPush(queue, (HeapItem){(uint64_t)estimate << 24 | newest, channel, cost});
+    return;
+  }
+  uint64_t bit = UINT64_C(1) << bucket % 64;
+  uint32_t below = queue->some[bucket / 64] & bit ? queue->top[bucket] : SAMBA_NO_INDEX;
+  queue->some[bucket / 64] |= bit;
+  queue->top[bucket] = (uint32_t)queue->waiting.size;
+  sambaArrayAppend(&queue->waiting, (Waiting){channel, cost, below});
+}
+
+/* False: none waits. */
+static bool queuePop(Queue *queue, uint32_t *out_channel, uint32_t *out_cost) {
+  while (queue->word < BUCKETS / 64 && !queue->some[queue->word])
+    ++queue->word;
+  if (queue->word == BUCKETS / 64) {
+    if (!queue->dear.size)
+      return false;
+    HeapItem item = heapPop(queue);
+    *out_channel = item.channel;
+    *out_cost = item.cost;
+    return true;
+  }
+
+  uint32_t bucket = queue->word * 64 + (uint32_t)__builtin_ctzll(queue->some[queue->word]);
+  const Waiting *top = &queue->waiting.data[queue->top[bucket]];
+  *out_channel = top->channel;
+  *out_cost = top->cost;
+  queue->top[bucket] = top->below;
+  if (top->below == SAMBA_NO_INDEX)
+    queue->some[queue->word] &= queue->some[queue->word] - 1;
+  return true;
+}
+
+/*===-- Channels ------------------------------------------------------------------------------===*/
+
 /* The turn rules (route.h): may a stream that travels towards `side` go on towards `next` in column
  * x? Class 1 is the mirror image of class 0; from class 0 to class 1 every turn is free, and there
  * is no way back. */
-static bool turnAllowed(int32_t x, uint32_t side, uint32_t class, uint32_t next,
+static bool turnAllowed(uint32_t x, uint32_t side, uint32_t class, uint32_t next,
                         uint32_t next_class) {
   if ((side ^ next) == 2 || next_class < class)
     return false;
@@ -100,19 +178,18 @@ static bool turnAllowed(int32_t x, uint32_t side, uint32_t class, uint32_t next,
   return !(next == (east ^ 2) && side != next);
 }
 
-static uint32_t estimate(const Search *search, uint32_t node, int32_t toX, int32_t to_y) {
-  int32_t x = search->node_x[node];
-  int32_t y = search->node_y[node];
-  uint32_t a = search->column_cost[x];
-  uint32_t b = search->column_cost[toX];
-  return (a > b ? a - b : b - a) + (uint32_t)abs(y - to_y) * search->row_cost;
+static uint32_t apart(uint32_t a, uint32_t b) { return a > b ? a - b : b - a; }
+
+static uint32_t estimate(const Search *search, uint32_t node, uint32_t to) {
+  const Node *a = &search->nodes[node], *b = &search->nodes[to];
+  return apart(a->x, b->x) + apart(a->y, b->y);
 }
 
-static uint32_t channelCost(const Search *search, uint32_t channel, uint32_t rate) {
-  uint64_t base = (uint64_t)search->base[channel] + search->history[channel];
-  uint32_t after = search->room_load[channel] + rate;
+static uint32_t channelCost(const Search *search, const Channel *channel, uint32_t rate) {
+  uint64_t base = (uint64_t)channel->base + channel->history;
+  uint32_t after = channel->room_load + rate;
   if (after <= SAMBA_LANE_CAPACITY)
-    base += search->base[channel] * after / 4096;
+    base += channel->base * after / 4096;
   else
     base += base * search->pressure * (after - SAMBA_LANE_CAPACITY + 250) / 4096;
   return base < DEAREST ? (uint32_t)base : DEAREST;
@@ -122,15 +199,23 @@ static uint32_t lanesOf(const Search *search, uint32_t channel) {
   return search->r->class_lanes[sambaChannelClass(channel)];
 }
 
-static void updateRoom(Search *search, uint32_t channel) {
-  uint32_t best = SAMBA_NO_INDEX;
+/* What follows from the lanes of a channel, which have changed. */
+static void updateChannel(Search *search, uint32_t channel) {
+  uint32_t best = SAMBA_NO_INDEX, over = 0;
   for (size_t i = (size_t)channel * search->stride, end = i + lanesOf(search, channel); i < end;
        ++i) {
-    uint32_t load = search->lane_load[i] +
-                    (search->lane_flows[i] >= search->r->flows ? SAMBA_LANE_CAPACITY : 0);
+    uint32_t load = search->lane_load[i], flows = search->lane_flows[i];
+    if (load > SAMBA_LANE_CAPACITY)
+      over += load - SAMBA_LANE_CAPACITY;
+    if (flows > search->r->flows)
+      over += 100 * (flows - search->r->flows);
+    load += flows >= search->r->flows ? SAMBA_LANE_CAPACITY : 0;
     best = load < best ? load : best;
   }
-  search->room_load[channel] = best;
+  search->channels[channel].room_load = best;
+  search->over_count += over > 0;
+  search->over_count -= search->over[channel] > 0;
+  search->over[channel] = over;
 }
 
 /* Puts a net on the fullest lane that has room, else on the emptiest one. */
@@ -150,7 +235,7 @@ static uint16_t occupy(Search *search, uint32_t channel, uint32_t rate) {
   uint32_t lane = best == SAMBA_NO_INDEX ? emptiest : best;
   search->lane_load[first + lane] += rate;
   ++search->lane_flows[first + lane];
-  updateRoom(search, channel);
+  updateChannel(search, channel);
 
   return (uint16_t)lane;
 }
@@ -161,82 +246,53 @@ static void release(Search *search, SambaNet *net) {
     size_t i = (size_t)branch.channel * search->stride + branch.lane;
     search->lane_load[i] -= net->rate;
     --search->lane_flows[i];
-    updateRoom(search, branch.channel);
+    updateChannel(search, branch.channel);
   }
   net->tree.size = 0;
 }
 
+/*===-- Trees ---------------------------------------------------------------------------------===*/
+
 /* Opens the ways on from a switch that was reached through channel `arrival` (SAMBA_NO_INDEX:
  * from the source). */
 static void expand(Search *search, const SambaNet *net, uint32_t node, uint32_t arrival,
-                   uint32_t cost, uint32_t from, int32_t to_x, int32_t to_y) {
-  int32_t x = search->node_x[node];
-  for (uint32_t channel = sambaChannel(node, 0, 0), end = sambaChannel(node + 1, 0, 0);
-       channel < end; ++channel) {
-    if (!search->base[channel] || search->tree_stamp[channel] == search->tree_search)
-      continue;
-    if (arrival != SAMBA_NO_INDEX &&
-        !turnAllowed(x, sambaChannelSide(arrival), sambaChannelClass(arrival),
-                     sambaChannelSide(channel), sambaChannelClass(channel)))
+                   uint32_t cost, uint32_t from, uint32_t to) {
+  const Node *at = &search->nodes[node];
+  uint32_t ways = at->exits;
+  if (arrival != SAMBA_NO_INDEX)
+    ways &= search->turns[at->parity][arrival % (4 * SAMBA_LANE_CLASSES)];
+
+  for (; ways; ways &= ways - 1) {
+    uint32_t index = sambaChannel(node, 0, 0) + (uint32_t)__builtin_ctz(ways);
+    Channel *channel = &search->channels[index];
+    if (channel->in_tree == search->tree_search)
       continue;
     uint32_t total = cost + channelCost(search, channel, net->rate);
-    if (search->stamp[channel] == search->search && search->cost[channel] <= total)
+    if (channel->search == search->search && channel->cost <= total)
       continue;
-    search->stamp[channel] = search->search;
-    search->cost[channel] = total;
-    search->from[channel] = from;
-    uint64_t key = (uint64_t)(total + estimate(search, search->next[channel], to_x, to_y)) << 24 |
-                   (0xffffff - (search->sequence++ & 0xffffff));
-    heapPush(search, (HeapItem){key, total, channel});
+    channel->search = search->search;
+    channel->cost = total;
+    channel->from = from;
+    queuePush(&search->queue, total + estimate(search, channel->next, to), index, total);
   }
 }
 
-/* Adds the cheapest path from the tree to a switch. There always is one: the odd-even rule leaves a
- * shortest path. */
-static void connect(Search *search, SambaNet *net, uint32_t sink) {
-  int32_t toX = search->node_x[sink];
-  int32_t toY = search->node_y[sink];
-
-  ++search->search;
-  search->heap.size = 0;
-  search->sequence = 0;
-
-  /* The part of the tree that lies nearest is expanded first: seeds enter the heap through their
-   * estimates. */
-  expand(search, net, net->source, SAMBA_NO_INDEX, 0, (uint32_t)net->tree.size, toX, toY);
-  for (size_t b = 0; b < net->tree.size; ++b)
-    expand(search, net, search->next[net->tree.data[b].channel], net->tree.data[b].channel, 0,
-           (uint32_t)b, toX, toY);
-  uint32_t source = (uint32_t)net->tree.size;
-  uint32_t channel = SAMBA_NO_INDEX;
-
-  while (search->heap.size) {
-    HeapItem item = heapPop(search);
-    if (search->cost[item.channel] != item.cost)
-      continue;
-    uint32_t node = search->next[item.channel];
-    if (node == sink) {
-      channel = item.channel;
-      break;
-    }
-
-    expand(search, net, node, item.channel, item.cost, FROM_CHANNEL | item.channel, toX, toY);
-  }
-
+/* The way of the search to a channel becomes part of the tree. */
+static void addPath(Search *search, SambaNet *net, uint32_t channel) {
   search->path.size = 0;
-  uint32_t from = FROM_CHANNEL | channel;
+  uint32_t from = FROM_CHANNEL | channel, source = (uint32_t)net->tree.size;
   while (from & FROM_CHANNEL) {
     sambaArrayAppend(&search->path, from & ~FROM_CHANNEL);
-    from = search->from[from & ~FROM_CHANNEL];
+    from = search->channels[from & ~FROM_CHANNEL].from;
   }
 
   uint32_t parent = from == source ? SAMBA_NO_INDEX : from;
   for (size_t i = search->path.size; i-- > 0;) {
     uint32_t next = search->path.data[i];
-    uint32_t node = search->next[next];
+    uint32_t node = search->channels[next].next;
     sambaArrayAppend(&net->tree, (SambaBranch){next, parent, occupy(search, next, net->rate), 0});
     parent = (uint32_t)net->tree.size - 1;
-    search->tree_stamp[next] = search->tree_search;
+    search->channels[next].in_tree = search->tree_search;
     if (search->node_stamp[node] != search->tree_search) {
       search->node_stamp[node] = search->tree_search;
       search->node_branch[node] = parent;
@@ -244,93 +300,153 @@ static void connect(Search *search, SambaNet *net, uint32_t sink) {
   }
 }
 
+/* Adds the cheapest path from the tree, which is `distance` away, to a switch. There always is one:
+ * the odd-even rule leaves a shortest path. */
+static void connect(Search *search, SambaNet *net, uint32_t sink, uint32_t distance) {
+  ++search->search;
+  queueBegin(&search->queue, distance);
+
+  /* The part of the tree that lies nearest is expanded first: seeds enter the queue through their
+   * estimates. */
+  expand(search, net, net->source, SAMBA_NO_INDEX, 0, (uint32_t)net->tree.size, sink);
+  for (size_t b = 0; b < net->tree.size; ++b) {
+    uint32_t arrival = net->tree.data[b].channel;
+    expand(search, net, search->channels[arrival].next, arrival, 0, (uint32_t)b, sink);
+  }
+
+  uint32_t channel, cost;
+  while (queuePop(&search->queue, &channel, &cost)) {
+    if (search->channels[channel].cost != cost)
+      continue;
+    uint32_t node = search->channels[channel].next;
+    if (node == sink)
+      break;
+    expand(search, net, node, channel, cost, FROM_CHANNEL | channel, sink);
+  }
+  addPath(search, net, channel);
+}
+
+/* Sinks that are not in the tree yet, in order, and how far each is from it. */
+static void measureSinks(Search *search, const SambaNet *net, uint32_t node) {
+  for (size_t i = 0; i < search->open.size; ++i) {
+    OpenSink *sink = &search->open.data[i];
+    uint32_t distance = estimate(search, net->sinks[sink->index], node);
+    sink->distance = distance < sink->distance ? distance : sink->distance;
+  }
+}
+
+static OpenSink takeNearest(Search *search) {
+  size_t nearest = 0;
+  for (size_t i = 1; i < search->open.size; ++i)
+    if (search->open.data[i].distance < search->open.data[nearest].distance)
+      nearest = i;
+  OpenSink sink = search->open.data[nearest];
+  --search->open.size;
+  memmove(search->open.data + nearest, search->open.data + nearest + 1,
+          (search->open.size - nearest) * sizeof sink);
+  return sink;
+}
+
 static void routeNet(Search *search, SambaNet *net) {
   ++search->tree_search;
-  search->sink_distance.size = 0;
-  int32_t x = search->node_x[net->source];
-  int32_t y = search->node_y[net->source];
-
+  search->open.size = 0;
   for (uint32_t i = 0; i < net->sink_count; ++i)
-    sambaArrayAppend(&search->sink_distance, estimate(search, net->sinks[i], x, y));
-  for (uint32_t i = 0; i < net->sink_count; ++i)
-    net->sink_branch[i] = SAMBA_NO_INDEX;
+    sambaArrayAppend(&search->open, (OpenSink){i, UINT32_MAX});
+  measureSinks(search, net, net->source);
 
-  for (uint32_t left = net->sink_count; left > 0; --left) {
-    uint32_t nearest = SAMBA_NO_INDEX;
-    for (uint32_t i = 0; i < net->sink_count; ++i)
-      if (net->sink_branch[i] == SAMBA_NO_INDEX &&
-          (nearest == SAMBA_NO_INDEX ||
-           search->sink_distance.data[i] < search->sink_distance.data[nearest]))
-        nearest = i;
-    uint32_t sink = net->sinks[nearest];
+  while (search->open.size) {
+    OpenSink sink = takeNearest(search);
+    uint32_t node = net->sinks[sink.index];
     size_t old = net->tree.size;
-    if (search->node_stamp[sink] != search->tree_search)
-      connect(search, net, sink);
-    net->sink_branch[nearest] = search->node_branch[sink];
-    for (size_t b = old; b < net->tree.size; ++b) {
-      uint32_t node = search->next[net->tree.data[b].channel];
-      x = search->node_x[node];
-      y = search->node_y[node];
-      for (uint32_t i = 0; i < net->sink_count; ++i) {
-        uint32_t distance = net->sink_branch[i] == SAMBA_NO_INDEX
-                                ? estimate(search, net->sinks[i], x, y)
-                                : UINT32_MAX;
-        if (distance < search->sink_distance.data[i])
-          search->sink_distance.data[i] = distance;
+    if (search->node_stamp[node] != search->tree_search)
+      connect(search, net, node, sink.distance);
+    net->sink_branch[sink.index] = search->node_branch[node];
+    for (size_t b = old; b < net->tree.size; ++b)
+      measureSinks(search, net, search->channels[net->tree.data[b].channel].next);
+  }
+}
+
+/*===-- Rounds --------------------------------------------------------------------------------===*/
+
+/* Packs the branches on an overused channel afresh, if they fit; claims has room for them. */
+static void repackChannel(Search *search, uint32_t channel, SambaBranch **branches,
+                          SambaLaneClaim *claims, uint32_t count) {
+  uint32_t lanes = lanesOf(search, channel);
+  if (!sambaLanesAssign(claims, count, lanes, search->r->flows))
+    return;
+  size_t first = (size_t)channel * search->stride;
+  memset(search->lane_load + first, 0, search->stride * sizeof *search->lane_load);
+  memset(search->lane_flows + first, 0, search->stride * sizeof *search->lane_flows);
+  for (uint32_t i = 0; i < count; ++i) {
+    branches[claims[i].index]->lane = claims[i].lane;
+    search->lane_load[first + claims[i].lane] += claims[i].rate;
+    ++search->lane_flows[first + claims[i].lane];
+  }
+  updateChannel(search, channel);
+}
+
+/* Nets come and go, which can leave a channel badly packed though all would fit: overused channels
+ * are packed afresh. start: has an entry per channel and one more. */
+static void repack(Search *search, uint32_t *start) {
+  SambaRouting *routing = search->r;
+  uint32_t channels = routing->channel_count, most = 0;
+  memset(start, 0, ((size_t)channels + 1) * sizeof *start);
+  for (uint32_t n = 0; n < routing->net_count; ++n)
+    for (size_t b = 0; b < routing->nets[n].tree.size; ++b) {
+      uint32_t channel = routing->nets[n].tree.data[b].channel;
+      start[channel + 1] += search->over[channel] > 0;
+    }
+  for (uint32_t c = 0; c < channels; ++c) {
+    most = start[c + 1] > most ? start[c + 1] : most;
+    start[c + 1] += start[c];
+  }
+
+  SambaBranch **branches = sambaAllocate(sambaArraySize(start[channels], sizeof(SambaBranch *)));
+  uint32_t *rates = sambaAllocate(sambaArraySize(start[channels], sizeof *rates));
+  SambaLaneClaim *claims = sambaAllocate(sambaArraySize(most, sizeof *claims));
+  for (uint32_t n = 0; n < routing->net_count; ++n)
+    for (size_t b = 0; b < routing->nets[n].tree.size; ++b) {
+      SambaBranch *branch = &routing->nets[n].tree.data[b];
+      if (!search->over[branch->channel])
+        continue;
+      rates[start[branch->channel]] = routing->nets[n].rate;
+      branches[start[branch->channel]++] = branch;
+    }
+
+  /* Now start says where a channel's branches end. */
+  for (uint32_t c = 0, from = 0; c < channels; from = start[c++]) {
+    uint32_t count = start[c] - from;
+    for (uint32_t i = 0; i < count; ++i)
+      claims[i] = (SambaLaneClaim){rates[from + i], i, 0, 0};
+    if (count)
+      repackChannel(search, c, branches + from, claims, count);
+  }
+  free(claims);
+  free(rates);
+  free(branches);
+}
+
+static void makeNodes(Search *search, const uint32_t *columns, uint32_t row) {
+  const SambaRouting *routing = search->r;
+  int32_t width = routing->width;
+  for (int32_t y = 0; y < routing->height; ++y)
+    for (int32_t x = 0; x < width; ++x) {
+      uint32_t node = (uint32_t)(y * width + x);
+      const bool leads[] = {y > 0, x + 1 < width, y + 1 < routing->height, x > 0};
+      const int32_t next[] = {-width, 1, width, -1};
+      const uint32_t base[] = {row, x + 1 < width ? columns[x + 1] - columns[x] : 0, row,
+                               x > 0 ? columns[x] - columns[x - 1] : 0};
+      Node *made = &search->nodes[node];
+      *made = (Node){.x = columns[x], .y = row * (uint32_t)y, .parity = x & 1};
+      for (uint32_t way = 0; way < 4 * SAMBA_LANE_CLASSES; ++way) {
+        uint32_t channel = sambaChannel(node, 0, 0) + way, side = sambaChannelSide(channel);
+        if (!leads[side] || !lanesOf(search, channel) || !base[side])
+          continue;
+        made->exits |= (uint8_t)(1u << way);
+        search->channels[channel].base = base[side];
+        search->channels[channel].next = (uint32_t)((int32_t)node + next[side]);
       }
     }
-  }
-}
-
-/* By how much a channel's lanes exceed rate and flow ids together; 0: legal. */
-static uint32_t overuse(const Search *search, uint32_t channel) {
-  uint32_t total = 0;
-  for (size_t i = (size_t)channel * search->stride, end = i + lanesOf(search, channel); i < end;
-       ++i) {
-    if (search->lane_load[i] > SAMBA_LANE_CAPACITY)
-      total += search->lane_load[i] - SAMBA_LANE_CAPACITY;
-    if (search->lane_flows[i] > search->r->flows)
-      total += 100 * (search->lane_flows[i] - search->r->flows);
-  }
-  return total;
-}
-
-/* Nets come and go, which can leave a channel badly packed though all would fit: pack overused
- * channels afresh. */
-static void repack(Search *search, const uint32_t *users, uint32_t *out_left) {
-  SambaRouting *routing = search->r;
-  SAMBA_ARRAY(SambaLaneClaim) claims = {0};
-  SAMBA_ARRAY(SambaBranch *) branches = {0};
-  *out_left = 0;
-
-  for (uint32_t c = 0; c < routing->channel_count; ++c) {
-    if (!users[c] || !overuse(search, c))
-      continue;
-    claims.size = branches.size = 0;
-    for (uint32_t n = 0; n < routing->net_count && branches.size < users[c]; ++n)
-      for (size_t b = 0; b < routing->nets[n].tree.size; ++b)
-        if (routing->nets[n].tree.data[b].channel == c) {
-          sambaArrayAppend(&claims,
-                           (SambaLaneClaim){routing->nets[n].rate, (uint32_t)branches.size, 0, 0});
-          sambaArrayAppend(&branches, &routing->nets[n].tree.data[b]);
-        }
-    if (!sambaLanesAssign(claims.data, (uint32_t)claims.size, lanesOf(search, c), routing->flows)) {
-      ++*out_left;
-      continue;
-    }
-    size_t first = (size_t)c * search->stride;
-    memset(search->lane_load + first, 0, search->stride * sizeof *search->lane_load);
-    memset(search->lane_flows + first, 0, search->stride * sizeof *search->lane_flows);
-    for (size_t i = 0; i < claims.size; ++i) {
-      branches.data[claims.data[i].index]->lane = claims.data[i].lane;
-      search->lane_load[first + claims.data[i].lane] += claims.data[i].rate;
-      ++search->lane_flows[first + claims.data[i].lane];
-    }
-    updateRoom(search, c);
-  }
-
-  sambaArrayFree(&claims);
-  sambaArrayFree(&branches);
 }
 
 static void searchCreate(Search *search, SambaRouting *routing) {
@@ -340,109 +456,100 @@ static void searchCreate(Search *search, SambaRouting *routing) {
   size_t lanes = channels * search->stride;
   size_t nodes = channels / (4 * SAMBA_LANE_CLASSES);
 
-  search->base = sambaAllocateZeroed(channels, sizeof *search->base);
-  search->history = sambaAllocateZeroed(channels, sizeof *search->history);
+  search->channels = sambaAllocateZeroed(channels, sizeof *search->channels);
+  search->nodes = sambaAllocateZeroed(nodes, sizeof *search->nodes);
+  search->over = sambaAllocateZeroed(channels, sizeof *search->over);
   search->lane_load = sambaAllocateZeroed(lanes, sizeof *search->lane_load);
   search->lane_flows = sambaAllocateZeroed(lanes, sizeof *search->lane_flows);
-  search->room_load = sambaAllocateZeroed(channels, sizeof *search->room_load);
-  search->stamp = sambaAllocateZeroed(channels, sizeof *search->stamp);
-  search->cost = sambaAllocateZeroed(channels, sizeof *search->cost);
-  search->from = sambaAllocateZeroed(channels, sizeof *search->from);
-  search->tree_stamp = sambaAllocateZeroed(channels, sizeof *search->tree_stamp);
   search->node_stamp = sambaAllocateZeroed(nodes, sizeof *search->node_stamp);
   search->node_branch = sambaAllocateZeroed(nodes, sizeof *search->node_branch);
-  search->next = sambaAllocateZeroed(channels, sizeof *search->next);
-  search->node_x = sambaAllocateZeroed(nodes, sizeof *search->node_x);
-  search->node_y = sambaAllocateZeroed(nodes, sizeof *search->node_y);
 
-  for (uint32_t node = 0; node < nodes; ++node) {
-    search->node_x[node] = (uint16_t)(node % (uint32_t)routing->width);
-    search->node_y[node] = (uint16_t)(node / (uint32_t)routing->width);
-  }
+  for (uint32_t way = 0; way < 2 * 4 * SAMBA_LANE_CLASSES; ++way)
+    for (uint32_t next = 0; next < 4 * SAMBA_LANE_CLASSES; ++next)
+      if (turnAllowed(way / (4 * SAMBA_LANE_CLASSES), sambaChannelSide(way), sambaChannelClass(way),
+                      sambaChannelSide(next), sambaChannelClass(next)))
+        search->turns[way / (4 * SAMBA_LANE_CLASSES)][way % (4 * SAMBA_LANE_CLASSES)] |=
+            (uint8_t)(1u << next);
 
   uint32_t *columns = sambaAllocateZeroed((size_t)routing->width, sizeof *columns);
   for (int32_t x = 1; x < routing->width; ++x)
     columns[x] = columns[x - 1] +
                  COST_SCALE * (uint32_t)sambaMachineHopCycles(routing->machine, x - 1, 0, x, 0);
-  search->column_cost = columns;
-  search->row_cost = COST_SCALE * (uint32_t)sambaMachineHopCycles(routing->machine, 0, 0, 0, 1);
-
-  for (uint32_t c = 0; c < routing->channel_count; ++c) {
-    uint32_t side = sambaChannelSide(c);
-    int32_t x = search->node_x[sambaChannelSwitch(c)];
-    if (!sambaRoutingNext(routing, c, &search->next[c]) || !lanesOf(search, c))
-      continue;
-    search->base[c] = search->row_cost;
-    if (side == SAMBA_SWITCH_EAST)
-      search->base[c] = columns[x + 1] - columns[x];
-    if (side == SAMBA_SWITCH_WEST)
-      search->base[c] = columns[x] - columns[x - 1];
-  }
+  makeNodes(search, columns,
+            COST_SCALE * (uint32_t)sambaMachineHopCycles(routing->machine, 0, 0, 0, 1));
+  free(columns);
 }
 
 static void searchDestroy(Search *search) {
-  void *arrays[] = {search->base,       search->history,     search->lane_load,
-                    search->lane_flows, search->room_load,   search->stamp,
-                    search->cost,       search->from,        search->tree_stamp,
-                    search->node_stamp, search->node_branch, (void *)search->column_cost,
-                    search->next,       search->node_x,      search->node_y};
+  void *arrays[] = {search->channels,   search->nodes,      search->over,       search->lane_load,
+                    search->lane_flows, search->node_stamp, search->node_branch};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i)
     free(arrays[i]);
-  sambaArrayFree(&search->heap);
+  sambaArrayFree(&search->queue.waiting);
+  sambaArrayFree(&search->queue.dear);
   sambaArrayFree(&search->path);
-  sambaArrayFree(&search->sink_distance);
+  sambaArrayFree(&search->open);
 }
 
 /* The channel that is overused most, for the error message. */
-static uint32_t worstChannel(const Search *search, const uint32_t *users) {
-  uint32_t worst = 0, most = 0;
+static uint32_t worstChannel(const Search *search) {
+  uint32_t worst = 0;
   for (uint32_t c = 0; c < search->r->channel_count; ++c)
-    if (users[c] && overuse(search, c) > most) {
+    if (search->over[c] > search->over[worst])
       worst = c;
-      most = overuse(search, c);
-    }
   return worst;
 }
 
-bool sambaRoutingNegotiate(SambaRouting *routing, uint32_t *out_channel) {
-  Search s;
-  searchCreate(&s, routing);
-  uint32_t *users = sambaAllocateZeroed(routing->channel_count, sizeof *users);
-  uint32_t left = 0, fewest = UINT32_MAX, waited = 0;
+/* Overused channels become dearer for good. */
+static void raiseHistory(Search *search) {
+  for (uint32_t c = 0; c < search->r->channel_count; ++c) {
+    uint32_t over = search->over[c];
+    Channel *channel = &search->channels[c];
+    if (over)
+      channel->history += channel->base * (over < 2000 ? over + 200 : 2200) / 1000;
+  }
+}
 
-  s.pressure = 2;
+/* Routes all nets, or those that cross an overused channel. */
+static void routeAgain(Search *search, bool all) {
+  for (uint32_t n = 0; n < search->r->net_count; ++n) {
+    SambaNet *net = &search->r->nets[n];
+    bool again = all;
+    for (size_t b = 0; b < net->tree.size && !again && search->over_count; ++b)
+      again = search->over[net->tree.data[b].channel] > 0;
+    if (again) {
+      release(search, net);
+      routeNet(search, net);
+    }
+  }
+}
+
+bool sambaRoutingNegotiate(SambaRouting *routing, uint32_t *out_channel) {
+  Search *s = sambaAllocate(sizeof *s);
+  searchCreate(s, routing);
+  uint32_t *start =
+      sambaAllocate(sambaArraySize((size_t)routing->channel_count + 1, sizeof *start));
+  uint32_t fewest = UINT32_MAX, waited = 0;
+
+  s->pressure = 2;
   for (int round = 0; round < MOST_ROUNDS && waited < PATIENCE; ++round) {
-    for (uint32_t n = 0; n < routing->net_count; ++n) {
-      SambaNet *net = &routing->nets[n];
-      bool again = round == 0;
-      for (size_t b = 0; b < net->tree.size && !again; ++b)
-        again = overuse(&s, net->tree.data[b].channel) > 0;
-      if (again) {
-        release(&s, net);
-        routeNet(&s, net);
-      }
-    }
-    memset(users, 0, routing->channel_count * sizeof *users);
-    for (uint32_t n = 0; n < routing->net_count; ++n)
-      for (size_t b = 0; b < routing->nets[n].tree.size; ++b)
-        ++users[routing->nets[n].tree.data[b].channel];
-    repack(&s, users, &left);
-    if (!left)
+    routeAgain(s, round == 0);
+    if (s->over_count)
+      repack(s, start);
+    if (!s->over_count)
       break;
-    for (uint32_t c = 0; c < routing->channel_count; ++c) {
-      uint32_t over = users[c] ? overuse(&s, c) : 0;
-      if (over)
-        s.history[c] += s.base[c] * (over < 2000 ? over + 200 : 2200) / 1000;
-    }
-    s.pressure = s.pressure < 4096 ? s.pressure * 8 / 5 + 1 : 4096;
-    waited = left < fewest ? 0 : waited + 1;
-    fewest = left < fewest ? left : fewest;
+    raiseHistory(s);
+    s->pressure = s->pressure < 4096 ? s->pressure * 8 / 5 + 1 : 4096;
+    waited = s->over_count < fewest ? 0 : waited + 1;
+    fewest = s->over_count < fewest ? s->over_count : fewest;
   }
 
-  if (left)
-    *out_channel = worstChannel(&s, users);
-  free(users);
-  searchDestroy(&s);
+  bool legal = !s->over_count;
+  if (!legal)
+    *out_channel = worstChannel(s);
+  free(start);
+  searchDestroy(s);
+  free(s);
 
-  return left == 0;
+  return legal;
 }
