@@ -177,6 +177,21 @@ static void buildNets(SambaPlacement *placement, SambaArena *arena) {
     }
 }
 
+static void findSwitches(SambaPlacement *placement, SambaArena *arena) {
+  int32_t *slot_x = SAMBA_ARENA_ARRAY(arena, int32_t, placement->slot_count);
+  int32_t *slot_y = SAMBA_ARENA_ARRAY(arena, int32_t, placement->slot_count);
+  uint32_t slot = 0;
+  for (int32_t y = 0; y < placement->height; ++y)
+    for (int32_t x = 0; x < placement->width; ++x, ++slot) {
+      slot_x[slot] = x;
+      slot_y[slot] = y;
+    }
+  for (int32_t ag = 0; slot < placement->slot_count; ++ag, ++slot)
+    sambaMachineAgSite(placement->machine, ag, &slot_x[slot], &slot_y[slot]);
+  placement->slot_x = slot_x;
+  placement->slot_y = slot_y;
+}
+
 static SambaStatus build(SambaPlacement *placement, SambaArena *arena, const SambaSection *section,
                          const SambaMachine *machine, const uint32_t *rates) {
   *placement = (SambaPlacement){
@@ -195,12 +210,7 @@ static SambaStatus build(SambaPlacement *placement, SambaArena *arena, const Sam
     columns[x] = columns[x - 1] + (int32_t)sambaMachineHopCycles(machine, x - 1, 0, x, 0);
   placement->column_cycles = columns;
   placement->row_cycles = (int32_t)sambaMachineHopCycles(machine, 0, 0, 0, 1);
-  int32_t *ag_x = SAMBA_ARENA_ARRAY(arena, int32_t, (size_t)machine->ag_count);
-  int32_t *ag_y = SAMBA_ARENA_ARRAY(arena, int32_t, (size_t)machine->ag_count);
-  for (int32_t ag = 0; ag < machine->ag_count; ++ag)
-    sambaMachineAgSite(machine, ag, &ag_x[ag], &ag_y[ag]);
-  placement->ag_x = ag_x;
-  placement->ag_y = ag_y;
+  findSwitches(placement, arena);
   placement->unit_slot = SAMBA_ARENA_ARRAY(arena, uint32_t, placement->unit_count);
   sambaClearIndices(placement->unit_slot, placement->unit_count);
   placement->unit_fixed = SAMBA_ARENA_ARRAY(arena, bool, placement->unit_count);
@@ -228,7 +238,7 @@ SambaStatus sambaSectionPlace(SambaSection *section, const SambaMachine *machine
       if (slot >= placement.site_count)
         unit->load_store.ag = slot - placement.site_count;
       else
-        sambaPlacementSwitch(&placement, slot, &unit->x, &unit->y);
+        unit->x = placement.slot_x[slot], unit->y = placement.slot_y[slot];
     }
   }
 

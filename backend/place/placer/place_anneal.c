@@ -11,13 +11,20 @@ enum {
   SMALL = 48
 }; /* units; chance weighs more in small sections, where another try costs little */
 
+/* A net as the trials see it. */
+typedef struct {
+  SambaPlacementBox box; /* current */
+  uint32_t weight;
+  uint32_t stamp; /* the trial that touched it, twice for both units */
+  uint32_t pair;  /* of two units: both, as their exclusive or; of several: SAMBA_NO_INDEX */
+} Net;
+
 typedef struct {
   SambaPlacement *p;
-  SambaPlacementBox *boxes; /* per net, current */
-  SambaPlacementBox *next;  /* per touched net of the move under trial */
+  Net *nets;
+  SambaPlacementBox *next; /* per touched net of the move under trial */
   uint32_t *touched;
   uint32_t touched_count;
-  uint32_t *stamp; /* per net: the trial that touched it, twice for both units */
   uint32_t trial;
   uint64_t random;
 } Annealer;
@@ -54,43 +61,53 @@ static SambaPlacementBox boxAfter(const SambaPlacement *placement, uint32_t net,
   return box;
 }
 
+static SambaPlacementBox boxOfTwo(int32_t x, int32_t y, int32_t other_x, int32_t other_y) {
+  SambaPlacementBox box = {x, other_x, y, other_y};
+  if (other_x < x)
+    box.x0 = other_x, box.x1 = x;
+  if (other_y < y)
+    box.y0 = other_y, box.y1 = y;
+  return box;
+}
+
 /* Cost change over the nets of `unit`, which has already moved from (oldX, oldY); a net of both
  * units of a swap keeps its box. */
-static int64_t touchNets(Annealer *annealer, uint32_t unit, uint32_t other, int32_t old_x,
+static int64_t touchNets(Annealer *annealer, uint32_t unit, bool swap, int32_t old_x,
                          int32_t old_y) {
-  SambaPlacement *placement = annealer->p;
+  const SambaPlacement *placement = annealer->p;
+  int32_t x = placement->unit_x[unit], y = placement->unit_y[unit];
+  uint32_t count = annealer->touched_count;
   int64_t delta = 0;
   for (uint32_t i = placement->unit_net_start[unit]; i < placement->unit_net_start[unit + 1]; ++i) {
-    uint32_t net = placement->unit_nets[i];
-    if (other != SAMBA_NO_INDEX && annealer->stamp[net] == annealer->trial)
+    uint32_t index = placement->unit_nets[i];
+    const Net *net = &annealer->nets[index];
+    if (swap && net->stamp == annealer->trial)
       continue;
-    SambaPlacementBox box = boxAfter(placement, net, annealer->boxes[net], old_x, old_y,
-                                     placement->unit_x[unit], placement->unit_y[unit]);
-    delta += sambaPlacementBoxCost(placement, net, box) -
-             sambaPlacementBoxCost(placement, net, annealer->boxes[net]);
-    annealer->next[annealer->touched_count] = box;
-    annealer->touched[annealer->touched_count++] = net;
+    SambaPlacementBox box;
+    if (net->pair != SAMBA_NO_INDEX)
+      box =
+          boxOfTwo(x, y, placement->unit_x[net->pair ^ unit], placement->unit_y[net->pair ^ unit]);
+    else
+      box = boxAfter(placement, index, net->box, old_x, old_y, x, y);
+    int32_t longer = sambaPlacementBoxLength(box) - sambaPlacementBoxLength(net->box);
+    delta += (int64_t)net->weight * longer;
+    annealer->next[count] = box;
+    annealer->touched[count++] = index;
   }
+  annealer->touched_count = count;
   return delta;
 }
 
 /* Nets that both units share get the current trial's stamp, so that touchNets leaves them out. */
 static void stampShared(Annealer *annealer, uint32_t unit, uint32_t other) {
   const SambaPlacement *placement = annealer->p;
+  Net *nets = annealer->nets;
   annealer->trial += 2;
   for (uint32_t i = placement->unit_net_start[unit]; i < placement->unit_net_start[unit + 1]; ++i)
-    annealer->stamp[placement->unit_nets[i]] = annealer->trial - 1;
+    nets[placement->unit_nets[i]].stamp = annealer->trial - 1;
   for (uint32_t i = placement->unit_net_start[other]; i < placement->unit_net_start[other + 1]; ++i)
-    if (annealer->stamp[placement->unit_nets[i]] == annealer->trial - 1)
-      annealer->stamp[placement->unit_nets[i]] = annealer->trial;
-}
-
-static void exchange(SambaPlacement *placement, uint32_t unit, uint32_t from, uint32_t other,
-                     uint32_t to) {
-  placement->occupant[from] = SAMBA_NO_INDEX;
-  sambaPlacementSet(placement, unit, to);
-  if (other != SAMBA_NO_INDEX)
-    sambaPlacementSet(placement, other, from);
+    if (nets[placement->unit_nets[i]].stamp == annealer->trial - 1)
+      nets[placement->unit_nets[i]].stamp = annealer->trial;
 }
 
 /* The coordinate, moved into [0, count). */
@@ -102,19 +119,19 @@ static int32_t clampTo(int32_t coordinate, int32_t count) {
 
 static uint32_t pickTarget(Annealer *annealer, uint32_t from, SambaSlotClass class,
                            int32_t window) {
-  SambaPlacement *placement = annealer->p;
+  const SambaPlacement *placement = annealer->p;
   if (class == SAMBA_SLOT_AG) {
     uint32_t ags = placement->slot_count - placement->site_count;
     uint32_t reach = 2 * (uint32_t)window + 1 < ags ? 2 * (uint32_t)window + 1 : ags;
-    return placement->site_count +
-           (from - placement->site_count + ags - reach / 2 + randomBelow(annealer, reach)) % ags;
+    uint32_t ag = from - placement->site_count + ags - reach / 2 + randomBelow(annealer, reach);
+    while (ag >= ags)
+      ag -= ags;
+    return placement->site_count + ag;
   }
 
-  int32_t x;
-  int32_t y;
+  int32_t x = placement->slot_x[from];
+  int32_t y = placement->slot_y[from];
   int32_t span = 2 * window + 1;
-
-  sambaPlacementSwitch(placement, from, &x, &y);
   int32_t new_x = x + (int32_t)randomBelow(annealer, (uint32_t)span) - window;
   int32_t new_y = y + (int32_t)randomBelow(annealer, (uint32_t)span) - window;
   new_x = clampTo(new_x, placement->width);
@@ -124,34 +141,49 @@ static uint32_t pickTarget(Annealer *annealer, uint32_t from, SambaSlotClass cla
   return (uint32_t)new_y * (uint32_t)placement->width + (uint32_t)new_x;
 }
 
+static void moveTo(SambaPlacement *placement, uint32_t unit, int32_t x, int32_t y) {
+  placement->unit_x[unit] = x;
+  placement->unit_y[unit] = y;
+}
+
 /* Tries one exchange; keeps it when the cost change is below the temperature's random bound. */
 static int64_t tryMove(Annealer *annealer, uint32_t unit, int32_t window, int64_t temperature) {
   SambaPlacement *placement = annealer->p;
   uint32_t from = placement->unit_slot[unit];
   uint32_t to = pickTarget(annealer, from, placement->unit_class[unit], window);
   uint32_t other = placement->occupant[to];
-  if (to == from || (other != SAMBA_NO_INDEX && placement->unit_fixed[other]))
+  bool swap = other != SAMBA_NO_INDEX;
+  if (to == from || (swap && placement->unit_fixed[other]))
     return 0;
   int32_t x = placement->unit_x[unit];
   int32_t y = placement->unit_y[unit];
+  int32_t new_x = placement->column_cycles[placement->slot_x[to]];
+  int32_t new_y = placement->slot_y[to] * placement->row_cycles;
 
-  if (other != SAMBA_NO_INDEX)
-    stampShared(annealer, unit, other);
-  exchange(placement, unit, from, other, to);
+  /* Boxes see where units are; slots change with moves that are kept. */
+  moveTo(placement, unit, new_x, new_y);
   annealer->touched_count = 0;
-  int64_t delta = touchNets(annealer, unit, other, x, y);
-  if (other != SAMBA_NO_INDEX)
-    delta += touchNets(annealer, other, unit, placement->unit_x[unit], placement->unit_y[unit]);
+  if (swap) {
+    stampShared(annealer, unit, other);
+    moveTo(placement, other, x, y);
+  }
+  int64_t delta = touchNets(annealer, unit, swap, x, y);
+  if (swap)
+    delta += touchNets(annealer, other, swap, new_x, new_y);
   if (delta > 0 && delta > (temperature * randomLog(annealer)) >> 16) {
-    placement->occupant[to] = SAMBA_NO_INDEX;
-    sambaPlacementSet(placement, unit, from);
-    if (other != SAMBA_NO_INDEX)
-      sambaPlacementSet(placement, other, to);
+    moveTo(placement, unit, x, y);
+    if (swap)
+      moveTo(placement, other, new_x, new_y);
     return 0;
   }
 
+  placement->occupant[from] = other;
+  placement->occupant[to] = unit;
+  placement->unit_slot[unit] = to;
+  if (swap)
+    placement->unit_slot[other] = from;
   for (uint32_t i = 0; i < annealer->touched_count; ++i)
-    annealer->boxes[annealer->touched[i]] = annealer->next[i];
+    annealer->nets[annealer->touched[i]].box = annealer->next[i];
   return delta;
 }
 
@@ -163,7 +195,7 @@ static void restore(Annealer *annealer, const uint32_t *slots) {
   for (uint32_t u = 0; u < placement->unit_count; ++u)
     sambaPlacementSet(placement, u, slots[u]);
   for (uint32_t net = 0; net < placement->net_count; ++net)
-    annealer->boxes[net] = sambaPlacementBox(placement, net);
+    annealer->nets[net].box = sambaPlacementBox(placement, net);
 }
 
 /* One cooling from a temperature that the mean share of a unit in the cost sets, to zero. Returns
@@ -207,15 +239,17 @@ void sambaPlacementAnneal(SambaPlacement *placement, SambaArena *arena) {
   if (!movable)
     return;
   Annealer annealer = {.p = placement, .random = 0x9e3779b97f4a7c15u};
-  annealer.boxes = SAMBA_ARENA_ARRAY(arena, SambaPlacementBox, placement->net_count);
+  annealer.nets = SAMBA_ARENA_ARRAY(arena, Net, placement->net_count);
   annealer.next = SAMBA_ARENA_ARRAY(arena, SambaPlacementBox, 2 * (size_t)most_nets);
   annealer.touched = SAMBA_ARENA_ARRAY(arena, uint32_t, 2 * (size_t)most_nets);
-  annealer.stamp = SAMBA_ARENA_ARRAY(arena, uint32_t, placement->net_count);
   int64_t best = 0;
 
   for (uint32_t net = 0; net < placement->net_count; ++net) {
-    annealer.boxes[net] = sambaPlacementBox(placement, net);
-    best += sambaPlacementBoxCost(placement, net, annealer.boxes[net]);
+    const uint32_t *ends = placement->net_units + placement->net_start[net];
+    bool two = placement->net_start[net + 1] - placement->net_start[net] == 2;
+    annealer.nets[net] = (Net){sambaPlacementBox(placement, net), placement->net_weight[net], 0,
+                               two ? ends[0] ^ ends[1] : SAMBA_NO_INDEX};
+    best += sambaPlacementBoxCost(placement, net, annealer.nets[net].box);
   }
 
   uint32_t *slots =

@@ -129,10 +129,8 @@ static bool wish(const SambaPlacement *placement, uint32_t unit, int32_t *out_x,
       uint32_t other = placement->net_units[j];
       if (placement->unit_slot[other] == SAMBA_NO_INDEX)
         continue;
-      int32_t x, y;
-      sambaPlacementSwitch(placement, placement->unit_slot[other], &x, &y);
-      sumX += weight * x;
-      sumY += weight * y;
+      sumX += weight * placement->slot_x[placement->unit_slot[other]];
+      sumY += weight * placement->slot_y[placement->unit_slot[other]];
       weights += weight;
     }
   }
@@ -170,8 +168,7 @@ static uint32_t nearestAg(const SambaPlacement *placement, int32_t cx, int32_t c
   uint32_t best = SAMBA_NO_INDEX;
   int32_t best_distance = INT32_MAX;
   for (uint32_t slot = placement->site_count; slot < placement->slot_count; ++slot) {
-    int32_t distance = abs(placement->ag_x[slot - placement->site_count] - cx) +
-                       abs(placement->ag_y[slot - placement->site_count] - cy);
+    int32_t distance = abs(placement->slot_x[slot] - cx) + abs(placement->slot_y[slot] - cy);
     if (placement->occupant[slot] == SAMBA_NO_INDEX && distance < best_distance) {
       best = slot;
       best_distance = distance;

@@ -26,7 +26,7 @@ typedef struct SambaPlacement {
   uint32_t site_count, slot_count; /* slot = y * width + x, then site_count + ag */
   const int32_t *column_cycles;    /* latency from column 0 to column x */
   int32_t row_cycles;              /* latency from row to row */
-  const int32_t *ag_x, *ag_y;      /* switch beside each address generator */
+  const int32_t *slot_x, *slot_y;  /* switch of each slot: beside an address generator */
   uint32_t unit_count, class_count[SAMBA_SLOT_CLASSES];
   SambaSlotClass *unit_class;
   uint32_t *unit_slot;      /* SAMBA_NO_INDEX: not placed yet */
@@ -40,39 +40,28 @@ typedef struct SambaPlacement {
   uint32_t *unit_net_start, *unit_nets;
 } SambaPlacement;
 
-static inline void sambaPlacementSwitch(const SambaPlacement *placement, uint32_t slot,
-                                        int32_t *out_x, int32_t *out_y) {
-  if (slot >= placement->site_count) {
-    *out_x = placement->ag_x[slot - placement->site_count];
-    *out_y = placement->ag_y[slot - placement->site_count];
-  } else {
-    *out_x = (int32_t)(slot % (uint32_t)placement->width);
-    *out_y = (int32_t)(slot / (uint32_t)placement->width);
-  }
-}
-
 static inline void sambaPlacementSet(SambaPlacement *placement, uint32_t unit, uint32_t slot) {
-  int32_t x, y;
-  sambaPlacementSwitch(placement, slot, &x, &y);
   placement->unit_slot[unit] = slot;
   placement->occupant[slot] = unit;
-  placement->unit_x[unit] = placement->column_cycles[x];
-  placement->unit_y[unit] = y * placement->row_cycles;
+  placement->unit_x[unit] = placement->column_cycles[placement->slot_x[slot]];
+  placement->unit_y[unit] = placement->slot_y[slot] * placement->row_cycles;
 }
 
 static inline SambaSlotClass sambaPlacementSlotClass(const SambaPlacement *placement,
                                                      uint32_t slot) {
   if (slot >= placement->site_count)
     return SAMBA_SLOT_AG;
-  int32_t x, y;
-  sambaPlacementSwitch(placement, slot, &x, &y);
-  return sambaMachineSiteKind(placement->machine, x, y) == SAMBA_SITE_PCU ? SAMBA_SLOT_PCU
-                                                                          : SAMBA_SLOT_PMU;
+  bool pcu = sambaMachineSiteKind(placement->machine, placement->slot_x[slot],
+                                  placement->slot_y[slot]) == SAMBA_SITE_PCU;
+  return pcu ? SAMBA_SLOT_PCU : SAMBA_SLOT_PMU;
 }
 
+static inline int32_t sambaPlacementBoxLength(SambaPlacementBox box) {
+  return box.x1 - box.x0 + box.y1 - box.y0;
+}
 static inline int64_t sambaPlacementBoxCost(const SambaPlacement *placement, uint32_t net,
                                             SambaPlacementBox box) {
-  return (int64_t)placement->net_weight[net] * (box.x1 - box.x0 + box.y1 - box.y0);
+  return (int64_t)placement->net_weight[net] * sambaPlacementBoxLength(box);
 }
 /* The box around the units of a net; the cost of all nets. */
 SambaPlacementBox sambaPlacementBox(const SambaPlacement *placement, uint32_t net);
