@@ -6,6 +6,7 @@
 #include "backend/plan/plan_internal.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 /* The share of the generators that stores keep while the first slots are loaded. */
@@ -38,11 +39,18 @@ typedef struct Pricing {
   double turns;     /* cycles in which buffers of one slot are filled while the PCUs wait */
   double least_ags; /* without more streams into or out of a port than a lane has flow ids */
   uint32_t uses;    /* operands and results in memory */
-  uint32_t demand_count;
-  SambaDemand demands[SAMBA_MAX_GROUP_OPERANDS]; /* of the operands in memory */
   double ag_cycles;
   uint32_t pmus;
+  uint32_t demand_count;
+  SambaDemand demands[SAMBA_MAX_GROUP_OPERANDS]; /* of the operands in memory */
 } Pricing;
+
+/* Most choices have few demands: the rest of them stays as it is. */
+static void begin(Pricing *pricing, const SambaGroupLimits *limits, const SambaTileNest *nest) {
+  memset(pricing, 0, offsetof(Pricing, demands));
+  pricing->limits = limits;
+  pricing->nest = nest;
+}
 
 static void raise(double *value, double other) { *value = other > *value ? other : *value; }
 
@@ -590,6 +598,36 @@ static bool hasPmus(const SambaGroupLimits *limits, const SambaGroupChoice *choi
   return choice->pmus <= limits->pmus && choice->pmus + choice->pcus <= limits->units;
 }
 
+/* Bytes of the result's tile. */
+static double tileBytes(const SambaTileNest *nest) {
+  return (double)sambaTileNestTileElements(nest) *
+         sambaDTypeBytes(nest->graph->tensors[nest->group->output.tensor].dtype);
+}
+
+/* Cycles from the last operands' arrival until the last results are where they belong. */
+static double tailOf(const SambaGroupLimits *limits, const SambaTileNest *nest, double firing,
+                     double firings) {
+  double chunks = firings / (double)sambaTileNestTrips(nest, sambaTileNestOutputLevel(nest));
+  double bytes = tileBytes(nest);
+  return firing * chunks + (limits->stored_output ? bytes * nest->copies /
+                                                        sambaMachineDramBytesPerCycle(nest->machine)
+                                                  : bytes / (double)nest->machine->vector_bytes);
+}
+
+/* What breaks ties. */
+static double tieCycles(const SambaTileNest *nest, double firings) {
+  return firings / (double)sambaTileNestPasses(nest) *
+         (firingCycles + firingCyclesPerCopy * nest->copies);
+}
+
+/* What a choice scores at least whatever it loads; `firing`: its cycles, or fewer. */
+static double leastScore(const SambaGroupLimits *limits, const SambaTileNest *nest, double firing,
+                         uint32_t pcus) {
+  double firings = (double)sambaTileNestTrips(nest, sambaTileNestLoops(nest));
+  return (firing + skewCycles(nest)) * firings + tailOf(limits, nest, firing, firings) +
+         limits->pcu_launch * pcus + tieCycles(nest, firings);
+}
+
 static bool price(const SambaGroupLimits *limits, double bound, bool rings,
                   SambaGroupChoice *choice) {
   SambaTileNest *nest = &choice->nest;
@@ -597,22 +635,21 @@ static bool price(const SambaGroupLimits *limits, double bound, bool rings,
   const SambaMachine *machine = nest->machine;
 
   double firings = (double)sambaTileNestTrips(nest, sambaTileNestLoops(nest));
-  Pricing pricing = {.nest = nest, .limits = limits};
+  Pricing pricing;
+  begin(&pricing, limits, nest);
   sambaTileNestSettleTokens(nest);
   choice->pcus = sambaTileNestPcus(nest);
   if (choice->pcus > limits->pcus || !bufferStreamsFit(limits, nest))
     return false;
   double firing = sambaTileNestFiringCycles(nest);
-  if ((firing + skewCycles(nest)) * firings + limits->pcu_launch * choice->pcus >= bound)
+  if (leastScore(limits, nest, firing, choice->pcus) >= bound)
     return false; /* most choices, before it is known what they load */
   if (!chooseLevels(limits, nest, rings))
     return false;
   for (uint32_t i = 0; i < group->operand_count; ++i)
     if (group->operands[i].value)
       priceOperand(&pricing, nest, i);
-  double out_bytes = (double)sambaTileNestTileElements(nest) *
-                     sambaDTypeBytes(nest->graph->tensors[group->output.tensor].dtype);
-  double out_all = out_bytes * (double)sambaTileNestResults(nest) * nest->copies;
+  double out_all = tileBytes(nest) * (double)sambaTileNestResults(nest) * nest->copies;
   if (limits->stored_output)
     priceStores(&pricing, out_all);
   if (!priceSums(&pricing))
@@ -629,16 +666,10 @@ static bool price(const SambaGroupLimits *limits, double bound, bool rings,
   choice->dram_bytes = pricing.dram_bytes;
   choice->elements_bytes = pricing.elements_bytes;
   choice->on_chip = limits->on_chip;
-  double chunks = firings / (double)sambaTileNestTrips(nest, sambaTileNestOutputLevel(nest));
-  double tail =
-      firing * chunks + (limits->stored_output ? out_bytes * nest->copies / dram
-                                               : out_bytes / (double)machine->vector_bytes);
-
+  double tail = tailOf(limits, nest, firing, firings);
   double launch = limits->pcu_launch * choice->pcus + limits->pmu_launch * choice->pmus;
   double beside = nest->pipeline_count ? SAMBA_PLAN_BESIDE_SHARE * pricing.dram_bytes / dram : 0;
-  double rest = cycles + tail + launch + beside +
-                firings / (double)sambaTileNestPasses(nest) *
-                    (firingCycles + firingCyclesPerCopy * nest->copies);
+  double rest = cycles + tail + launch + beside + tieCycles(nest, firings);
   double fill = firstCycles(&pricing, cycles, SAMBA_DRAM_SHARE * dram);
   if (rest + fill >= bound)
     return false;
@@ -654,7 +685,8 @@ uint32_t sambaPlanDemands(const SambaGroupLimits *limits, const SambaGroupChoice
                           SambaDemand *out_demands) {
   SambaTileNest nest = choice->nest;
   const SambaGroup *group = nest.group;
-  Pricing pricing = {.nest = &nest, .limits = limits};
+  Pricing pricing;
+  begin(&pricing, limits, &nest);
   for (uint32_t i = 0; i < group->operand_count; ++i) {
     double before = pricing.elements_bytes;
     if (!group->operands[i].value)
@@ -720,8 +752,7 @@ bool sambaPlanMayFit(const SambaGroupLimits *limits, double bound, const SambaTi
   uint32_t pcus = sambaTileNestPcus(nest);
   if (pcus > limits->pcus || !bufferStreamsFit(limits, nest))
     return false;
-  double firings = (double)sambaTileNestTrips(nest, sambaTileNestLoops(nest));
-  return sambaTileNestWorkCycles(nest) * firings + limits->pcu_launch * pcus < bound;
+  return leastScore(limits, nest, sambaTileNestWorkCycles(nest), pcus) < bound;
 }
 
 bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoice *choice) {

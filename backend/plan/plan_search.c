@@ -16,6 +16,19 @@ static const double mostOfLeast = 1.18;
 /* Sums may go through a PMU at this cost where memory works for this share of the time. */
 static const double carriedCost = 1.1, carriedShare = 2.0 / 3;
 
+/* Dimensions of which there are copies at most, and places for what has been tried: a power of two,
+ * above the 336 choices of copies that tryUnrolls makes at most. */
+enum { COPIED = 3, PLACES = 512 };
+
+/* The copies that have been tried with the tiles and the order of this round. */
+typedef struct Tried {
+  uint32_t round;
+  struct {
+    uint32_t round; /* in any other one the place is free */
+    uint32_t unroll[COPIED];
+  } places[PLACES];
+} Tried;
+
 typedef struct Search {
   const SambaStageGraph *graph;
   const SambaGroup *group;
@@ -28,6 +41,7 @@ typedef struct Search {
   int64_t tile[SAMBA_MAX_STAGE_DIMS];
   uint32_t unroll[SAMBA_MAX_STAGE_DIMS], order[SAMBA_MAX_STAGE_DIMS];
   SambaTileNest nest; /* of the last choice; of the next, when the tiles are the same */
+  Tried *tried;
 } Search;
 
 /* What a choice must cost less than. */
@@ -73,6 +87,32 @@ static void tryChoice(Search *search) {
   }
 }
 
+/* Whether these copies along the dimensions come for the first time in this round: several ways
+ * lead to the same ones, which cost what they cost before. */
+static bool isNew(Search *search, const uint32_t *dims, uint32_t count) {
+  uint32_t unroll[COPIED] = {0}, hash = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    unroll[i] = search->unroll[dims[i]];
+    hash = (hash ^ unroll[i]) * 0x9e3779b1u;
+  }
+  Tried *tried = search->tried;
+  for (uint32_t at = hash >> 16;; ++at) {
+    at %= PLACES;
+    if (tried->places[at].round != tried->round) {
+      tried->places[at].round = tried->round;
+      memcpy(tried->places[at].unroll, unroll, sizeof unroll);
+      return true;
+    }
+    if (memcmp(tried->places[at].unroll, unroll, sizeof unroll) == 0)
+      return false;
+  }
+}
+
+static void tryCopies(Search *search, const uint32_t *dims, uint32_t count) {
+  if (isNew(search, dims, count))
+    tryChoice(search);
+}
+
 /* Copies for n tiles when each takes at least k of them. */
 static uint32_t copiesFor(int64_t tiles, int64_t each) {
   int64_t copies = sambaCeilDiv(tiles, each < 1 ? 1 : each);
@@ -109,7 +149,7 @@ static void tryThird(Search *search, const uint32_t *dims, uint32_t count, uint3
       continue;
     search->unroll[dims[k]] = fullCopies(search, dims[k], room);
     if (search->unroll[dims[k]] > 1)
-      tryChoice(search);
+      tryCopies(search, dims, count);
     search->unroll[dims[k]] = 1;
   }
 }
@@ -142,20 +182,21 @@ static void tryUnrolls(Search *search) {
     return; /* one store, so that the last of equal indices stays */
   int64_t most = mostCopies(search);
   most = (most < search->limits->copies ? most : search->limits->copies) / search->limits->replicas;
-  uint32_t dims[3], count = 0; /* those with the most tiles */
+  uint32_t dims[COPIED], count = 0; /* those with the most tiles */
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
     if (sambaLimitsLoop(search->limits, dim) != SAMBA_NO_INDEX || tilesOf(search, dim) < 2)
       continue;
     if (group->copy && !sambaGroupDepends(group, group->result, dim))
       continue;
-    if (count == 3 && tilesOf(search, dim) <= tilesOf(search, dims[2]))
+    if (count == COPIED && tilesOf(search, dim) <= tilesOf(search, dims[COPIED - 1]))
       continue;
-    uint32_t at = count < 3 ? count++ : 2;
+    uint32_t at = count < COPIED ? count++ : COPIED - 1;
     for (; at && tilesOf(search, dims[at - 1]) < tilesOf(search, dim); --at)
       dims[at] = dims[at - 1];
     dims[at] = dim;
   }
 
+  ++search->tried->round;
   for (uint32_t i = 0; i < count; ++i) {
     uint32_t few[fewCopies], few_count = fewCandidates(search, dims[i], most, few);
     for (uint32_t r = 0; r < run_count + few_count; ++r) {
@@ -164,7 +205,7 @@ static void tryUnrolls(Search *search) {
       if (u < 2 || u > most)
         continue;
       search->unroll[dims[i]] = u;
-      tryChoice(search);
+      tryCopies(search, dims, count);
       for (uint32_t j = 0; j < count; ++j) {
         int64_t room = most / u;
         int64_t tiles = tilesOf(search, dims[j]);
@@ -172,11 +213,11 @@ static void tryUnrolls(Search *search) {
           continue;
         uint32_t full = fullCopies(search, dims[j], room);
         search->unroll[dims[j]] = full;
-        tryChoice(search);
+        tryCopies(search, dims, count);
         tryThird(search, dims, count, i, j, room / full);
         if (full > 3) {
           search->unroll[dims[j]] = copiesFor(tiles, 2 * sambaCeilDiv(tiles, full));
-          tryChoice(search);
+          tryCopies(search, dims, count);
         }
         search->unroll[dims[j]] = 1;
       }
@@ -441,11 +482,13 @@ static void joinLoads(const Search *search) {
 bool sambaPlanSearch(const SambaStageGraph *graph, const SambaGroup *group,
                      const SambaMachine *machine, const SambaGroupLimits *limits,
                      SambaGroupChoice *out_choice) {
+  Tried tried = {0};
   Search search = {.graph = graph,
                    .group = group,
                    .machine = machine,
                    .limits = limits,
                    .best = out_choice,
+                   .tried = &tried,
                    .bound = INFINITY,
                    .most_bytes = INFINITY};
   if (group->systolic)
