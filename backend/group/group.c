@@ -211,8 +211,10 @@ static void findDependences(SambaGroup *group) {
   for (uint32_t i = 0; i < group->operand_count; ++i)
     for (uint32_t axis = 0; axis < SAMBA_MAX_RANK; ++axis)
       for (uint32_t dim = 0; dim < group->dim_count; ++dim)
-        if (group->operands[i].map.axes[axis].coefficients[dim])
+        if (group->operands[i].map.axes[axis].coefficients[dim]) {
           group->operands[i].depends |= 1u << dim;
+          group->operands[i].axes[dim] |= 1u << axis;
+        }
   for (uint32_t i = 0; i < group->operand_count; ++i)
     if (group->operands[i].map.index_operand != SAMBA_NO_INDEX)
       group->operands[i].depends |= group->operands[group->operands[i].map.index_operand].depends;

@@ -20,9 +20,11 @@ typedef struct SambaGroupOperand {
   SambaStageOperand map;   /* over the group's dimensions; index_operand is a group operand */
   uint32_t stage, operand; /* whose mapping entry (operand_level, operand_depth) this is */
   uint32_t depends;        /* bit d: an axis of it, or of what indexes it, depends on dimension d */
-  bool value;              /* the program reads it */
-  bool late;               /* only what works on the sums of the anchor reads it */
-  bool indexes;            /* another operand takes its index from it */
+  /* Of each dimension: the axes of the map along which it steps, as bits. */
+  uint32_t axes[SAMBA_MAX_STAGE_DIMS];
+  bool value;   /* the program reads it */
+  bool late;    /* only what works on the sums of the anchor reads it */
+  bool indexes; /* another operand takes its index from it */
 } SambaGroupOperand;
 
 typedef struct SambaGroup {

@@ -78,37 +78,33 @@ static void addSteps(BoxSpan *span, int64_t step, int64_t trips) {
   span->low += step < 0 ? step * (trips - 1) : 0;
 }
 
-/* Counters that sweep a box: points, tile and pass loops, copies of each dimension. */
-typedef struct BoxCounters {
-  uint32_t count;
-  SambaTileLoop counters[5 * SAMBA_MAX_STAGE_DIMS];
-} BoxCounters;
-
-static void addCounter(BoxCounters *box, uint32_t dim, int64_t trips, int64_t step) {
-  if (trips > 1)
-    box->counters[box->count++] = (SambaTileLoop){dim, trips, step};
+/* A counter over a dimension: it sweeps the axes that the dimension steps along. */
+static void addCounter(const SambaGroupOperand *operand, const SambaTileLoop *counter,
+                       BoxSpan *spans) {
+  for (uint32_t axes = operand->axes[counter->dim]; axes; axes &= axes - 1) {
+    uint32_t axis = (uint32_t)__builtin_ctz(axes);
+    int64_t coefficient = operand->map.axes[axis].coefficients[counter->dim];
+    addSteps(&spans[axis], coefficient * counter->step, counter->trips);
+  }
 }
 
-/* Those on which the operand depends. */
-static void gatherCounters(const SambaTileNest *nest, uint32_t operand, const BoxLoops *loops,
-                           BoxCounters *box) {
-  const SambaGroup *group = nest->group;
-  box->count = 0;
-
-  for (uint32_t dim = 0; dim < group->dim_count; ++dim) {
-    if (!sambaGroupDepends(group, operand, dim))
-      continue;
-    addCounter(box, dim, nest->pass[dim], 1);
-    if (loops->joined >> dim & 1)
-      addCounter(box, dim, nest->unroll[dim], nest->copy_step[dim]);
-    if (loops->paired == dim)
-      addCounter(box, dim, loops->neighbours, nest->copy_step[dim]);
+/* Counters that sweep a box: points, tile and pass loops, copies of each dimension. */
+static void addCounters(const SambaTileNest *nest, const SambaGroupOperand *operand,
+                        const BoxLoops *loops, BoxSpan *spans) {
+  for (uint32_t dims = operand->depends; dims; dims &= dims - 1) {
+    uint32_t dim = (uint32_t)__builtin_ctz(dims);
+    if (nest->pass[dim] > 1)
+      addCounter(operand, &(SambaTileLoop){dim, nest->pass[dim], 1}, spans);
+    if (loops->joined >> dim & 1 && nest->unroll[dim] > 1)
+      addCounter(operand, &(SambaTileLoop){dim, nest->unroll[dim], nest->copy_step[dim]}, spans);
+    if (loops->paired == dim && loops->neighbours > 1)
+      addCounter(operand, &(SambaTileLoop){dim, loops->neighbours, nest->copy_step[dim]}, spans);
   }
 
   for (uint32_t i = nest->stepping_count; i-- > 0 && nest->stepping[i] >= loops->from;) {
     SambaTileLoop loop = sambaTileNestLoop(nest, nest->stepping[i]);
-    if (nest->stepping[i] != loops->without && sambaGroupDepends(group, operand, loop.dim))
-      box->counters[box->count++] = loop;
+    if (nest->stepping[i] != loops->without)
+      addCounter(operand, &loop, spans);
   }
 }
 
@@ -116,22 +112,17 @@ static void gatherCounters(const SambaTileNest *nest, uint32_t operand, const Bo
 static void boxOf(const SambaTileNest *nest, uint32_t operand, const BoxLoops *loops,
                   SambaTileBox *out_box) {
   const SambaStageOperand *map = &nest->group->operands[operand].map;
-  BoxCounters box;
-  gatherCounters(nest, operand, loops, &box);
-
+  BoxSpan spans[SAMBA_MAX_RANK];
   out_box->rank = nest->graph->tensors[map->tensor].rank;
+  memset(spans, 0, out_box->rank * sizeof *spans);
+  addCounters(nest, &nest->group->operands[operand], loops, spans);
+
   out_box->elements = 1;
   for (uint32_t axis = 0; axis < out_box->rank; ++axis) {
-    BoxSpan span = {0, 0, 0};
-    const int64_t *coefficients = map->axes[axis].coefficients;
-    for (uint32_t i = 0; i < box.count; ++i) {
-      const SambaTileLoop *counter = &box.counters[i];
-      if (coefficients[counter->dim])
-        addSteps(&span, coefficients[counter->dim] * counter->step, counter->trips);
-    }
-    out_box->low[axis] = span.low;
-    out_box->step[axis] = span.step ? span.step : 1;
-    out_box->size[axis] = (span.step > 1 ? span.reach / span.step : span.reach) + 1;
+    const BoxSpan *span = &spans[axis];
+    out_box->low[axis] = span->low;
+    out_box->step[axis] = span->step ? span->step : 1;
+    out_box->size[axis] = (span->step > 1 ? span->reach / span->step : span->reach) + 1;
     out_box->elements *= out_box->size[axis];
   }
 }
