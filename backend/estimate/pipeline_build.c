@@ -200,7 +200,7 @@ static void makeCompute(SambaPipelineRun *run, uint32_t index) {
         law.latency);
 }
 
-static void makeBuffer(SambaPipelineRun *run, uint32_t index, SambaPortPatterns *patterns) {
+static void makeBuffer(SambaPipelineRun *run, uint32_t index) {
   const SambaUnit *unit = &run->section->units[index];
   SambaPipelineBuffer *buffer = &run->buffers[index];
   buffer->first_actor = run->actor_count;
@@ -216,7 +216,8 @@ static void makeBuffer(SambaPipelineRun *run, uint32_t index, SambaPortPatterns 
         addActor(run, index, write ? SAMBA_PIPELINE_WRITE : SAMBA_PIPELINE_READ,
                  sambaTripProduct(access->trips, 0, access->token_level));
     actor->slot_period = sambaTripProduct(access->trips, access->slot_level, access->token_level);
-    actor->work = sambaPmuTokenCycles(run->section, unit, !write, port, run->machine, patterns);
+    actor->work =
+        sambaPmuTokenCycles(run->section, unit, !write, port, run->machine, run->patterns);
     actor->latency = write ? 0 : (double)run->machine->pmu_latency_cycles;
     if (write)
       addInput(run, actor, port, 1, false);
@@ -330,14 +331,13 @@ void sambaPipelineBuild(SambaPipelineRun *run) {
   }
 
   run->actors = SAMBA_ARENA_ARRAY(&run->arena, SambaPipelineActor, actors);
-  SambaPortPatterns *patterns = sambaPortPatternsCreate(run->machine, &run->arena);
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     if (!run->twins.count[u])
       continue;
     if (section->units[u].kind == SAMBA_UNIT_COMPUTE)
       makeCompute(run, u);
     else if (section->units[u].kind == SAMBA_UNIT_BUFFER)
-      makeBuffer(run, u, patterns);
+      makeBuffer(run, u);
     else
       makeMemory(run, u);
   }

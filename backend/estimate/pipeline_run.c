@@ -510,8 +510,9 @@ static void destroy(SambaPipelineRun *run) {
   sambaArenaDestroy(&run->arena);
 }
 
-double sambaPipelineCycles(const SambaSection *section, const SambaMachine *machine) {
-  SambaPipelineRun run = {.section = section, .machine = machine};
+double sambaPipelineCycles(const SambaSection *section, const SambaMachine *machine,
+                           SambaPortPatterns *patterns) {
+  SambaPipelineRun run = {.section = section, .machine = machine, .patterns = patterns};
   sambaPipelineBuild(&run);
   double cycles = follow(&run);
   destroy(&run);

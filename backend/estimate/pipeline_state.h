@@ -6,6 +6,7 @@
 #include "backend/estimate/twins.h"
 #include "backend/machine/machine.h"
 #include "backend/section/banks.h"
+#include "backend/section/port_cycles.h"
 #include "backend/section/section.h"
 
 enum {
@@ -104,6 +105,7 @@ typedef struct SambaPipelineRun {
   SambaArena arena;
   const SambaSection *section;
   const SambaMachine *machine;
+  SambaPortPatterns *patterns;
   SambaTwins twins;
   uint32_t actor_count;
   SambaPipelineActor *actors;
@@ -121,7 +123,8 @@ typedef struct SambaPipelineRun {
   uint32_t unfinished;
 } SambaPipelineRun;
 
-/* Makes the actors of the section of a run; section and machine are set, all else is zero. */
+/* Makes the actors of the section of a run; section, machine and patterns are set, all else is
+ * zero. */
 void sambaPipelineBuild(SambaPipelineRun *run);
 uint32_t sambaPipelineActorsOf(const SambaUnit *unit);
 

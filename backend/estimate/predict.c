@@ -160,27 +160,32 @@ static double largest(const SambaPrediction *prediction, SambaResource *out_reso
 }
 
 /* Of all resources but the network. */
-static SambaPrediction predictBusy(const SambaSection *section, const SambaMachine *machine) {
+static SambaPrediction predictBusy(const SambaSection *section, const SambaMachine *machine,
+                                   SambaPortPatterns *patterns) {
   SambaPrediction prediction = {0};
-  SambaArena arena = {0};
   for (int r = 0; r < SAMBA_RESOURCE_COUNT; ++r)
     prediction.unit[r] = SAMBA_NO_INDEX;
-  addUnits(section, machine, sambaPortPatternsCreate(machine, &arena), &prediction);
-  sambaArenaDestroy(&arena);
+  addUnits(section, machine, patterns, &prediction);
   return prediction;
 }
 
 double sambaSectionBusyCycles(const SambaSection *section, const SambaMachine *machine) {
-  SambaPrediction prediction = predictBusy(section, machine);
+  SambaArena arena = {0};
+  SambaPrediction prediction =
+      predictBusy(section, machine, sambaPortPatternsCreate(machine, &arena));
   SambaResource unused;
+  sambaArenaDestroy(&arena);
   return largest(&prediction, &unused);
 }
 
 SambaPrediction sambaSectionPredict(const SambaSection *section, const SambaMachine *machine) {
-  SambaPrediction prediction = predictBusy(section, machine);
+  SambaArena arena = {0};
+  SambaPortPatterns *patterns = sambaPortPatternsCreate(machine, &arena);
+  SambaPrediction prediction = predictBusy(section, machine, patterns);
   networkBusy(section, machine, &prediction);
   double most = largest(&prediction, &prediction.bottleneck);
-  prediction.cycles = sambaPipelineCycles(section, machine);
+  prediction.cycles = sambaPipelineCycles(section, machine, patterns);
+  sambaArenaDestroy(&arena);
   /* Where the pipeline says nothing: the busiest, once more while it fills and empties. */
   if (prediction.cycles < 0)
     prediction.cycles = 2 * most + sambaMachineLoadLatency(machine);
