@@ -315,23 +315,17 @@ static SambaStatus tooFewAgs(const SambaCodegen *codegen, const AgUses *uses,
                          "cut the section, so that each part reads and writes fewer tensors");
 }
 
-/* Shortens the tail of the times as far as the generators allow; false when these are too few for
- * the times. out_reached: what the uses then take. */
-static bool reachTimes(const AgUses *uses, const Options *options, int64_t most, Times *times,
-                       Times *out_reached) {
-  if (needOf(uses, options, most, times, out_reached) > most)
-    return false;
-
-  /* What is left shortens the tail. */
-  for (double tail = out_reached->tail; tail > 1; tail *= 0.85) {
+/* Generators that are left shorten the tail of the times, and of what the uses then take. */
+static void shortenTail(const AgUses *uses, const Options *options, int64_t most, Times *times,
+                        Times *reached) {
+  for (double tail = reached->tail; tail > 1; tail *= 0.85) {
     Times shorter = *times, result;
     shorter.tail = tail;
     if (needOf(uses, options, most, &shorter, &result) > most)
       break;
     *times = shorter;
-    *out_reached = result;
+    *reached = result;
   }
-  return true;
 }
 
 /* Of the times that the first slots can take, the one with which all ends soonest: the PCUs work
@@ -347,8 +341,10 @@ static Times chooseTimes(const AgUses *uses, const Options *options, int64_t mos
         Times times = {uses->data[i].first_bytes / options[i].data[o].rate, 0, INFINITY};
         Times reached;
         times.end = (times.fill + compute) * slacks[k];
-        if (!reachTimes(uses, options, most, &times, &reached))
+        /* The first slots come no sooner when the tail is shorter. */
+        if (needOf(uses, options, most, &times, &reached) > most || reached.fill + compute >= least)
           continue;
+        shortenTail(uses, options, most, &times, &reached);
         double end = fmax(reached.fill + compute, reached.end) + storeShare * reached.tail;
         if (end < least) {
           least = end;

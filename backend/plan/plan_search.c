@@ -168,6 +168,15 @@ static uint32_t fewCandidates(const Search *search, uint32_t dim, int64_t most, 
   return count;
 }
 
+/* Whether no copies can make the tiles win that have just been tried without any: `most` of them,
+ * none of which waits for anything, are too slow. */
+static bool isHopeless(const Search *search, int64_t most) {
+  const SambaTileNest *nest = &search->nest;
+  double firings = (double)sambaTileNestTrips(nest, sambaTileNestLoops(nest));
+  double least = sambaTileNestWorkCycles(nest) * firings / fmax((double)most, 1);
+  return least * 0.999 >= boundOf(search); /* rounded otherwise than the price */
+}
+
 static void tryUnrolls(Search *search) {
   static const int64_t runs[] = {1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64};
   const uint32_t run_count = sizeof runs / sizeof runs[0];
@@ -182,6 +191,8 @@ static void tryUnrolls(Search *search) {
     return; /* one store, so that the last of equal indices stays */
   int64_t most = mostCopies(search);
   most = (most < search->limits->copies ? most : search->limits->copies) / search->limits->replicas;
+  if (isHopeless(search, most))
+    return;
   uint32_t dims[COPIED], count = 0; /* those with the most tiles */
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
     if (sambaLimitsLoop(search->limits, dim) != SAMBA_NO_INDEX || tilesOf(search, dim) < 2)

@@ -464,6 +464,66 @@ static bool settleGuards(const Pattern *pattern, uint32_t level, int64_t *guards
   return true;
 }
 
+/* Iterations [first, end) of a counter. */
+typedef struct Inside {
+  uint64_t first, end;
+} Inside;
+
+/* Those of the counter at `level` in which each guard that it moves holds throughout. */
+static Inside whereGuardsHold(const Pattern *pattern, uint32_t level, const int64_t *guards) {
+  int64_t first = 0, last = (int64_t)pattern->trips[level] - 1;
+  for (uint32_t g = 0; g < pattern->guard_count; ++g) {
+    int64_t stride = guardStrides(pattern, g)[level];
+    if (guards[g] == ALWAYS || stride == 0)
+      continue;
+    /* How far the guard must move up before it holds, and how far it can then. */
+    size_t inner = (size_t)g * (STEPS + 1) + level + 1;
+    int64_t least = -(guards[g] + pattern->guard_low[inner]);
+    int64_t most = pattern->limits[g] - 1 - guards[g] - pattern->guard_high[inner];
+    int64_t step = stride < 0 ? -stride : stride;
+    int64_t from = stride < 0 ? -most : least, to = stride < 0 ? -least : most;
+    from = from > 0 ? (from + step - 1) / step : 0;
+    to = to < 0 ? -1 : to / step;
+    first = from > first ? from : first;
+    last = to < last ? to : last;
+  }
+  return last < first ? (Inside){0, 0} : (Inside){(uint64_t)first, (uint64_t)last + 1};
+}
+
+/* Shifts of the nest by the counter's steps after which all comes again. */
+static uint64_t turnsOf(const Pattern *pattern, uint32_t level) {
+  int64_t step = pattern->strides[level] % pattern->period;
+  uint64_t apart = (uint64_t)(step < 0 ? -step : step);
+  return (uint64_t)pattern->period / sambaGreatestDivisor((uint64_t)pattern->period, apart);
+}
+
+static const uint64_t *nestCycles(SambaPortPatterns *patterns, Pattern *pattern, uint32_t level,
+                                  int64_t address, const int64_t *guards);
+
+/* Adds the cycles of all iterations of the counter at `level`; state: the address, then the guards.
+ * Where guards hold throughout, only the place in a period matters. */
+static void addIterations(SambaPortPatterns *patterns, Pattern *pattern, uint32_t level,
+                          int64_t *state, uint64_t *cycles) {
+  uint64_t trips = pattern->trips[level], turns = turnsOf(pattern, level);
+  Inside inside = whereGuardsHold(pattern, level, state + 1);
+  uint64_t step = 1;
+  for (uint64_t i = 0; i < trips; i += step) {
+    bool repeats = i >= inside.first && i < inside.end;
+    uint64_t times = repeats ? (inside.end - i + turns - 1) / turns : 1;
+    const uint64_t *inner = nestCycles(patterns, pattern, level + 1, state[0], state + 1);
+    for (uint32_t s = 0; s < pattern->skew_count; ++s)
+      cycles[s] += inner[s] * times;
+
+    /* The last of the turns stands for the end of the range. */
+    bool skips = repeats && i + 1 - inside.first >= turns;
+    step = skips ? inside.end - i : 1;
+    state[0] += pattern->strides[level] * (int64_t)step;
+    for (uint32_t g = 0; g < pattern->guard_count; ++g)
+      if (state[1 + g] != ALWAYS)
+        state[1 + g] += guardStrides(pattern, g)[level] * (int64_t)step;
+  }
+}
+
 /* Cycles of the nest from `level` on, shifted by `address`, with each skew; level -> values of the
  * guards at its start. They stand there until the next nest of this level is counted. */
 static const uint64_t *nestCycles(SambaPortPatterns *patterns, Pattern *pattern, uint32_t level,
@@ -492,18 +552,7 @@ static const uint64_t *nestCycles(SambaPortPatterns *patterns, Pattern *pattern,
   if (level == pattern->walked) {
     walkVectors(patterns, pattern, level, key[1], state + 2, cycles);
   } else {
-    bool moves = pattern->strides[level] % pattern->period != 0;
-    for (uint32_t g = 0; g < guard_count; ++g)
-      moves |= state[2 + g] != ALWAYS && guardStrides(pattern, g)[level];
-    for (uint64_t i = 0; i < (moves ? pattern->trips[level] : 1); ++i) {
-      const uint64_t *inner = nestCycles(patterns, pattern, level + 1, state[1], state + 2);
-      for (uint32_t s = 0; s < skews; ++s)
-        cycles[s] += inner[s] * (moves ? 1 : pattern->trips[level]);
-      state[1] += pattern->strides[level];
-      for (uint32_t g = 0; g < guard_count; ++g)
-        if (state[2 + g] != ALWAYS)
-          state[2 + g] += guardStrides(pattern, g)[level];
-    }
+    addIterations(patterns, pattern, level, state + 1, cycles);
   }
 
   keep(patterns, pattern, key, cycles);
