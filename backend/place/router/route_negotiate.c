@@ -314,7 +314,7 @@ static void connect(Search *search, SambaNet *net, uint32_t sink, uint32_t dista
     expand(search, net, search->channels[arrival].next, arrival, 0, (uint32_t)b, sink);
   }
 
-  uint32_t channel, cost;
+  uint32_t channel = SAMBA_NO_INDEX, cost;
   while (queuePop(&search->queue, &channel, &cost)) {
     if (search->channels[channel].cost != cost)
       continue;
