@@ -15,7 +15,7 @@ enum {
 typedef struct {
   SambaPlacementBox box; /* current */
   uint32_t weight;
-  uint32_t stamp; /* the trial that touched it, twice for both units */
+  uint32_t trial; /* that touched it last */
   uint32_t pair;  /* of two units: both, as their exclusive or; of several: SAMBA_NO_INDEX */
 } Net;
 
@@ -70,19 +70,32 @@ static SambaPlacementBox boxOfTwo(int32_t x, int32_t y, int32_t other_x, int32_t
   return box;
 }
 
-/* Cost change over the nets of `unit`, which has already moved from (oldX, oldY); a net of both
- * units of a swap keeps its box. */
-static int64_t touchNets(Annealer *annealer, uint32_t unit, bool swap, int32_t old_x,
-                         int32_t old_y) {
+/* A net that the trial has touched already joins both units of a swap: it keeps its box after all.
+ * Returns what it had added to the cost. */
+static int64_t keepBox(Annealer *annealer, uint32_t index) {
+  const Net *net = &annealer->nets[index];
+  uint32_t i = 0;
+  while (annealer->touched[i] != index)
+    ++i;
+  int32_t longer = sambaPlacementBoxLength(annealer->next[i]) - sambaPlacementBoxLength(net->box);
+  annealer->next[i] = net->box;
+  return (int64_t)net->weight * longer;
+}
+
+/* Cost change over the nets of `unit`, which has already moved from (old_x, old_y). */
+static int64_t touchNets(Annealer *annealer, uint32_t unit, int32_t old_x, int32_t old_y) {
   const SambaPlacement *placement = annealer->p;
   int32_t x = placement->unit_x[unit], y = placement->unit_y[unit];
   uint32_t count = annealer->touched_count;
   int64_t delta = 0;
   for (uint32_t i = placement->unit_net_start[unit]; i < placement->unit_net_start[unit + 1]; ++i) {
     uint32_t index = placement->unit_nets[i];
-    const Net *net = &annealer->nets[index];
-    if (swap && net->stamp == annealer->trial)
+    Net *net = &annealer->nets[index];
+    if (net->trial == annealer->trial) {
+      delta -= keepBox(annealer, index);
       continue;
+    }
+    net->trial = annealer->trial;
     SambaPlacementBox box;
     if (net->pair != SAMBA_NO_INDEX)
       box =
@@ -96,18 +109,6 @@ static int64_t touchNets(Annealer *annealer, uint32_t unit, bool swap, int32_t o
   }
   annealer->touched_count = count;
   return delta;
-}
-
-/* Nets that both units share get the current trial's stamp, so that touchNets leaves them out. */
-static void stampShared(Annealer *annealer, uint32_t unit, uint32_t other) {
-  const SambaPlacement *placement = annealer->p;
-  Net *nets = annealer->nets;
-  annealer->trial += 2;
-  for (uint32_t i = placement->unit_net_start[unit]; i < placement->unit_net_start[unit + 1]; ++i)
-    nets[placement->unit_nets[i]].stamp = annealer->trial - 1;
-  for (uint32_t i = placement->unit_net_start[other]; i < placement->unit_net_start[other + 1]; ++i)
-    if (nets[placement->unit_nets[i]].stamp == annealer->trial - 1)
-      nets[placement->unit_nets[i]].stamp = annealer->trial;
 }
 
 /* The coordinate, moved into [0, count). */
@@ -163,13 +164,12 @@ static int64_t tryMove(Annealer *annealer, uint32_t unit, int32_t window, int64_
   /* Boxes see where units are; slots change with moves that are kept. */
   moveTo(placement, unit, new_x, new_y);
   annealer->touched_count = 0;
-  if (swap) {
-    stampShared(annealer, unit, other);
-    moveTo(placement, other, x, y);
-  }
-  int64_t delta = touchNets(annealer, unit, swap, x, y);
+  ++annealer->trial;
   if (swap)
-    delta += touchNets(annealer, other, swap, new_x, new_y);
+    moveTo(placement, other, x, y);
+  int64_t delta = touchNets(annealer, unit, x, y);
+  if (swap)
+    delta += touchNets(annealer, other, new_x, new_y);
   if (delta > 0 && delta > (temperature * randomLog(annealer)) >> 16) {
     moveTo(placement, unit, x, y);
     if (swap)
