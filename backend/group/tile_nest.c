@@ -518,6 +518,17 @@ static uint32_t twinsOf(const SambaTileNest *nest, uint32_t operand, uint32_t mo
   return takers > most_takers ? (uint32_t)sambaCeilDiv(takers, mostTakers) : 1;
 }
 
+bool sambaTileNestPairsFarApart(const SambaTileNest *nest) {
+  const SambaGroup *group = nest->group;
+  for (uint32_t side = 0; side < 2 && group->systolic; ++side) {
+    uint32_t operand = group->mac[side];
+    if (nest->joined[operand] == SAMBA_COPIES_PAIRED && isLarge(nest, operand) &&
+        nest->copies / sambaTileNestSources(nest, operand) > mostTakersInside)
+      return true;
+  }
+  return false;
+}
+
 uint32_t sambaTileNestTwins(const SambaTileNest *nest, uint32_t operand) {
   return twinsOf(nest, operand, mostTakers);
 }

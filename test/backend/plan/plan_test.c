@@ -109,6 +109,25 @@ static void whatDoesNotFitIsExhausted(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+/* Sums go through PMUs where that loads operands once. What leaves PMUs for that are buffers of
+ * two copies each, but those have no twins: where there is room, copies far apart have twins. */
+static void copiesFarApartHaveTwins(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaStageGraph graph = {.arena = &arena, .name = "deep"};
+  uint32_t a =
+      addTensor(&graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_BF16, 2, (int64_t[]){4096, 11008});
+  uint32_t b =
+      addTensor(&graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_BF16, 2, (int64_t[]){4096, 11008});
+  addMatmul(&graph, a, b, true, SAMBA_TENSOR_RESULT, SAMBA_DTYPE_BF16);
+  assert_null(sambaPlanTiles(&graph, machineOf("sn40l"), NULL));
+  const SambaMapping *mapping = &graph.mappings[0];
+  assert_int_equal(mapping->order[0], 2); /* sums go through PMUs */
+  for (uint32_t i = 0; i < 2; ++i)
+    assert_int_not_equal(mapping->operand_joined[i], 2);
+  sambaArenaDestroy(&arena);
+}
+
 static void lowerWantsMappings(void **state) {
   (void)state;
   SambaArena arena = {0};
@@ -255,6 +274,7 @@ static void buffersOfOneSlotCostTurns(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(mappingsAreChecked),
                                      cmocka_unit_test(whatDoesNotFitIsExhausted),
+                                     cmocka_unit_test(copiesFarApartHaveTwins),
                                      cmocka_unit_test(lowerWantsMappings),
                                      cmocka_unit_test(largeMatmulUsesTheChip),
                                      cmocka_unit_test(decisionsReduceParallelism),
