@@ -65,6 +65,10 @@ def reduction(rows, columns):
     return one(lambda g: g.op("ReduceMean", g.input(rows, columns), axes=[1], keepdims=1))
 
 
+def product(rows, columns):
+    return one(lambda g: g.op("Mul", g.input(rows, columns), g.input(rows, columns)))
+
+
 def add(elements):
     return one(lambda g: g.op("Add", g.input(elements), g.input(elements)))
 
@@ -80,6 +84,8 @@ SMALL = {
     "convolution 1 x 1": lambda: conv(2, 16, 8, 8, 32, 1),
     "depthwise convolution": lambda: conv(1, 16, 12, 12, 16, 3, groups=16),
     "softmax": lambda: softmax(32, 100),
+    "softmax of long rows": lambda: softmax(8, 1000),
+    "product": lambda: product(64, 100),
     "mean": lambda: reduction(64, 200),
     "transpose": lambda: transpose(96, 130),
     "addition": lambda: add(20000),

@@ -2,6 +2,7 @@
 load through PCUs and PMUs to a store. Some are fixed, and equal in both engines; COUNT more are
 drawn. Prints those that differ, and fails when the fast engine is further from the cycle engine
 than the bars below."""
+import itertools
 import json
 import os
 import random
@@ -167,6 +168,13 @@ FIXED = {
     "plasticine, tokens of 100": path("plasticine", "f32", 8, [100], []),
 }
 
+# Where a store keeps its producer, vectors leave a few cycles later than the fast engine says.
+NEAR = {
+    "PMUs faster than memory": path(
+        "sn40l", "f32", 1, [4096], [("pmu", 1, {"again": 16}), ("pmu", 1)]
+    ),
+}
+
 
 def draw(choose):
     """A path of up to three units, and what it is called."""
@@ -229,10 +237,11 @@ def main():
     seed, count = (int(a) for a in sys.argv[3:5]) if len(sys.argv) > 3 else (1, 40)
     os.makedirs(folder, exist_ok=True)
     unequal = []
-    for name, text in FIXED.items():
+    for name, text in itertools.chain(FIXED.items(), NEAR.items()):
         both = compare(tools, folder, text)
         assert both, name
-        if both[0] != both[1]:
+        bar = 0 if name in FIXED else BAR_AVERAGE
+        if abs(both[0] / both[1] - 1) > bar:
             unequal.append(f"{name}: fast {both[0]}, cycle {both[1]}")
 
     choose, errors, refused = random.Random(seed), [], 0
@@ -251,7 +260,7 @@ def main():
     worst = max(errors, key=abs)
     equal = errors.count(0)
     print(
-        f"{len(FIXED)} fixed, {count} drawn ({refused} refused), {equal} of them equal,"
+        f"{len(FIXED) + len(NEAR)} fixed, {count} drawn ({refused} refused), {equal} of them equal,"
         f" {100 * average:.2f}% on average, {100 * worst:+.2f}% at worst"
     )
     print("\n".join(unequal))
