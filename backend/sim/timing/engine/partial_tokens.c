@@ -81,6 +81,14 @@ static bool comesFromLoad(const SambaEngine *engine, const SambaStreamState *str
   return false;
 }
 
+/* What comes from memory to this unit is not what it makes vectors of. */
+static void stopPassing(SambaEngine *engine, SambaActor *actor) {
+  actor->passing = NULL;
+  for (uint32_t i = 0; i < actor->input_count; ++i)
+    for (uint32_t c = 0; c < actor->inputs[i].cursor_count; ++c)
+      engine->cursors[actor->inputs[i].cursors[c]].asks = false;
+}
+
 void sambaPartialTokensBuild(SambaEngine *engine) {
   for (uint32_t a = 0; a < engine->actor_count; ++a)
     if (passesOn(engine, &engine->actors[a]))
@@ -103,7 +111,7 @@ void sambaPartialTokensBuild(SambaEngine *engine) {
   for (uint32_t a = 0; a < engine->actor_count; ++a) {
     SambaActor *actor = &engine->actors[a];
     if (actor->passing && !engine->streams[actor->outputs[0].streams[0]].tells)
-      actor->passing = NULL;
+      stopPassing(engine, actor);
   }
 }
 
