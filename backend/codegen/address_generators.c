@@ -9,6 +9,10 @@
 /* Writes are posted, so most stores are done when the last token leaves. */
 static const double storeShare = 0.7;
 
+/* What streams all the time waits for other streams now and then: it takes this many times the
+ * cycles of its bytes. */
+static const double streamCost = 1.1;
+
 /* An operand with fewer slots than this does not stream. */
 static const double fewSlots = 4;
 
@@ -23,6 +27,7 @@ typedef struct AgUse {
   bool stores;
   int64_t stored_row;        /* bytes that a store moves in a cycle at most */
   double first_bytes, bytes; /* before the first firing; in all */
+  double due; /* cycles after the first firing by which all of a spread slot must be there */
 } AgUse;
 
 typedef SAMBA_ARRAY(AgUse) AgUses;
@@ -103,6 +108,13 @@ static uint32_t waysOf(const SambaCodegen *codegen, const SambaTileBox *slot) {
   return ways;
 }
 
+/* Cycles from the first firing to the one that begins with the last part of a spread slot. */
+static double spreadCycles(const SambaTileNest *nest, uint32_t spread, uint32_t position) {
+  double firings = (double)sambaTileNestTrips(nest, sambaTileNestLoops(nest));
+  double parts = (double)sambaTileNestTrips(nest, position + 1);
+  return sambaTileNestFiringCycles(nest) * firings * (spread - 1) / parts;
+}
+
 static void addOperand(SambaCodegen *codegen, SambaGroupPlan *plan, uint32_t i, AgUses *uses,
                        int64_t *total) {
   const SambaTileNest *nest = &plan->nest;
@@ -144,6 +156,9 @@ static void addOperand(SambaCodegen *codegen, SambaGroupPlan *plan, uint32_t i, 
   use.first_bytes =
       (double)box.elements * use.sources * sambaDTypeBytes(sambaTileNestDType(nest, i));
   use.bytes = use.first_bytes * (double)slots;
+  /* A group behind others begins later than the section. */
+  bool alone = codegen->groups.count == 1;
+  use.due = spread > 1 && alone ? spreadCycles(nest, spread, position) : INFINITY;
   SambaCopyRange whole;
   sambaCutCopies(loads, use.mask, 1, &whole);
   if (!direct && spread * ring == 1 &&
@@ -178,6 +193,7 @@ static void collect(SambaCodegen *codegen, AgUses *uses, int64_t *total) {
     use.most_ways = 1;
     use.first_bytes = bytes / (double)sambaSlicesOf(codegen, t);
     use.bytes = bytes;
+    use.due = INFINITY;
     sambaArrayAppend(uses, use);
   }
 
@@ -201,6 +217,7 @@ static void collect(SambaCodegen *codegen, AgUses *uses, int64_t *total) {
     use.most_ranges = sambaTileNestWriters(nest);
     use.most_ways = 1;
     use.stores = true;
+    use.due = INFINITY;
     use.stored_row = group->output.index_operand == SAMBA_NO_INDEX
                          ? sambaStoredRowBytes(codegen, nest)
                          : codegen->machine->ag_bytes;
@@ -261,6 +278,12 @@ static const Option *atRate(const Options *options, double rate) {
   return &options->data[low];
 }
 
+/* Cycles of the use before the first firing when it moves so many bytes per cycle: what that needs,
+ * and so much of a spread slot that the rest is not late. */
+static double firstCycles(const AgUse *use, double rate) {
+  return fmax(use->first_bytes / rate, use->bytes / rate - use->due);
+}
+
 /* When the parts of a section happen: first slots are there, everything is loaded, the last tokens
  * are stored. */
 typedef struct Times {
@@ -271,6 +294,8 @@ typedef struct Times {
 static const Option *optionFor(const AgUse *use, const Options *options, const Times *times) {
   double first = use->stores ? times->tail : times->fill;
   double rate = use->bytes / times->end;
+  if (!use->stores)
+    rate = fmax(rate, use->bytes / (first + use->due));
   return atRate(options, fmax(rate, first > 0 ? use->first_bytes / first : 0));
 }
 
@@ -285,7 +310,7 @@ static int64_t needOf(const AgUses *uses, const Options *options, int64_t most, 
     const Option *option = optionFor(use, &options[i], times);
     double *first = use->stores ? &out_times->tail : &out_times->fill;
     need += option->count;
-    *first = fmax(*first, use->first_bytes / option->rate);
+    *first = fmax(*first, firstCycles(use, option->rate));
     out_times->end = fmax(out_times->end, use->bytes / option->rate);
   }
   return need;
@@ -338,14 +363,15 @@ static Times chooseTimes(const AgUses *uses, const Options *options, int64_t mos
   for (size_t i = 0; i < uses->size; ++i)
     for (uint32_t o = 0; o < options[i].size && !uses->data[i].stores; ++o)
       for (size_t k = 0; k < sizeof slacks / sizeof slacks[0]; ++k) {
-        Times times = {uses->data[i].first_bytes / options[i].data[o].rate, 0, INFINITY};
+        Times times = {firstCycles(&uses->data[i], options[i].data[o].rate), 0, INFINITY};
         Times reached;
         times.end = (times.fill + compute) * slacks[k];
         /* The first slots come no sooner when the tail is shorter. */
         if (needOf(uses, options, most, &times, &reached) > most || reached.fill + compute >= least)
           continue;
         shortenTail(uses, options, most, &times, &reached);
-        double end = fmax(reached.fill + compute, reached.end) + storeShare * reached.tail;
+        double end =
+            fmax(reached.fill + compute, streamCost * reached.end) + storeShare * reached.tail;
         if (end < least) {
           least = end;
           best = times;

@@ -123,6 +123,13 @@ static void largerMatmulsComeCloser(void **state) {
   matmulNearBound(2048, 2048, 2048, 1.6);
 }
 
+/* The rows of the first operand are spread over four PMUs, the last of which is read after an
+ * eighth of the firings: what loads it has to be there by then. */
+static void spreadOperandsComeInTime(void **state) {
+  (void)state;
+  matmulNearBound(4096, 3072, 768, 1.23);
+}
+
 /* A product of two products, in sizes whose tokens FIFOs do not hold: both operands come from
  * buffers, and dealing them to copies in both directions would be a circle of waits. */
 static void productsOfProductsEnd(void **state) {
@@ -182,9 +189,11 @@ static void turnsAtBuffersTakeTime(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(matmulOf1024IsWithinTwiceItsBound),
-      cmocka_unit_test(largerMatmulsComeCloser), cmocka_unit_test(productsOfProductsEnd),
-      cmocka_unit_test(turnsAtBuffersTakeTime), cmocka_unit_test(randomGraphsEnd)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(matmulOf1024IsWithinTwiceItsBound),
+                                     cmocka_unit_test(largerMatmulsComeCloser),
+                                     cmocka_unit_test(spreadOperandsComeInTime),
+                                     cmocka_unit_test(productsOfProductsEnd),
+                                     cmocka_unit_test(turnsAtBuffersTakeTime),
+                                     cmocka_unit_test(randomGraphsEnd)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
