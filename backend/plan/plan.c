@@ -216,6 +216,10 @@ static SambaStatus planSeveral(SambaPlanner *planner) {
   pipelines.balanced = contractionsOf(planner) > 1;
   if (pipelines.balanced)
     tryPipeline(&pipelines, &(SambaPipeline){.count = 0});
+  if (!sambaPlannerHasArrays(planner)) { /* with as many copies as their shares of generators */
+    sambaPlannerShareGenerators(planner, true);
+    tryPipeline(&pipelines, &(SambaPipeline){.count = 0});
+  }
 
   if (!pipelines.best.found) {
     sambaStatusFree(first ? pipelines.why : NULL);

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The share of the generators that stores keep while the first slots are loaded. */
+/* The share of the generators that stores keep at most while the first slots are loaded. */
 static const double storingShare = 0.2;
 
 /* Cycles of a staging buffer, which stores before it forwards. */
@@ -25,6 +25,10 @@ static const double detour = 1.2;
 /* Host time and latency that a firing costs somewhere: of equals the fewer firings are better, and
  * of those the fewer copies. They break ties and are too small to decide anything else. */
 static const double firingCycles = 4, firingCyclesPerCopy = 0.02;
+
+/* Streams meet in channels of the memory, where some wait while others are idle: more outstanding
+ * bursts even that out, so generators count a little where something else is the bottleneck. */
+static const double outstandingShare = 0.05;
 
 /* In a pipeline, tokens of more vectors than this make others wait; the second where it streams. */
 enum { longToken = 512, longStreamedToken = 128 };
@@ -42,7 +46,8 @@ typedef struct Pricing {
   double slowest;   /* cycles of the slowest port, PMU or address generator */
   double turns;     /* cycles in which buffers of one slot are filled while the PCUs wait */
   double least_ags; /* without more streams into or out of a port than a lane has flow ids */
-  uint32_t uses;    /* operands and results in memory */
+  double stored_bytes, store_ags; /* of the result in memory: all, and generators at least */
+  uint32_t uses;                  /* operands and results in memory */
   double ag_cycles;
   uint32_t pmus;
   uint32_t demand_count;
@@ -229,22 +234,33 @@ static double usableAgs(const SambaDemand *demand, double share) {
   return best;
 }
 
-/* Generators with which an operand has `wanted` of them at work. */
+/* Generators with which an operand has `wanted` of them at work, `most` at most. */
 static double agsFor(const SambaDemand *demand, double wanted, double most) {
-  double whole = ceil(wanted);
-  double usable = usableAgs(demand, whole);
-  while (usable < wanted && whole <= most) {
-    whole += fmax(1, floor(whole / 8));
-    usable = usableAgs(demand, whole);
+  for (double whole = ceil(wanted); whole <= most;) {
+    double usable = usableAgs(demand, whole);
+    if (usable >= wanted)
+      return usable;
+    whole = whole < most ? fmin(whole + fmax(1, floor(whole / 8)), most) : INFINITY;
   }
-  return whole > most ? INFINITY : usable;
+  return INFINITY;
+}
+
+/* Generators that stores keep while loads share the others: as many as their bytes need. Arrays
+ * make whole tiles at once, so theirs need more. */
+static double storingAgs(const Pricing *pricing, double compute) {
+  const double most = storingShare * pricing->limits->ags;
+  if (pricing->nest->group->systolic)
+    return pricing->limits->stored_output ? most : 0;
+  double rate = SAMBA_STORE_SHARE * (double)pricing->nest->machine->ag_bytes;
+  double wanted = fmax(pricing->store_ags, pricing->stored_bytes / rate / compute);
+  return fmin(wanted, most);
 }
 
 /* Whether the generators cannot have the first slots of all operands there after `at` cycles, and
  * the rest while the PCUs work. */
 static bool isTooSoon(const Pricing *pricing, double at, double compute, double rate) {
   double ags = pricing->limits->ags;
-  double used = pricing->limits->stored_output ? storingShare * ags : 0;
+  double used = storingAgs(pricing, compute);
   for (uint32_t i = 0; i < pricing->demand_count && used <= ags; ++i) {
     const SambaDemand *demand = &pricing->demands[i];
     double due = at + demand->due * compute;
@@ -397,7 +413,6 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   }
 
   uint32_t level = sambaTileNestSlotLevel(nest, i);
-  uint32_t depth = nest->depth[i];
   bool direct = sambaTileNestIsDirect(nest, i);
   SambaTileBox slot;
   uint32_t position, staged;
@@ -424,18 +439,19 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
    * gets about half of all. */
   double loading = all / (direct ? loaded : 2 * ceil(loaded / staged)) / rate;
   raise(&pricing->slowest, loading);
-  if (depth == 1 && slots > 1) /* filling and reading take turns */
+  if (nest->depth[i] == 1 && slots > 1) /* filling and reading take turns */
     raise(&pricing->turns, loading);
   ++pricing->uses;
-  pricing->least_ags += leastLoads(nest, i, spread * ring);
+  double least_ags = leastLoads(nest, i, spread * ring);
+  pricing->least_ags += least_ags;
   /* What is spread over results is used in the first round of them, part by part. A group beside
    * others has a share of the generators that only ranks. */
-  bool alone = pricing->limits->ags == machine->ag_count;
   double due = 1;
-  if (spread > 1 && alone && !group->reduced[sambaTileNestLoop(nest, position).dim])
+  if (spread > 1 && pricing->limits->ags == machine->ag_count &&
+      !group->reduced[sambaTileNestLoop(nest, position).dim])
     due = (spread - 1) / (double)sambaTileNestTrips(nest, position + 1);
-  pricing->demands[pricing->demand_count++] =
-      (SambaDemand){slot_bytes * loaded, all, loaded, staged, direct ? 1 : 2, 1, 0, false, due};
+  pricing->demands[pricing->demand_count++] = (SambaDemand){
+      slot_bytes * loaded, all, loaded, staged, direct ? 1 : 2, least_ags, 0, false, due};
   if (!direct)
     pricing->pmus += (uint32_t)buffers * spread * ring * sambaTileNestTwins(nest, i) +
                      stages(nest, staged, (uint32_t)buffers, sourcesPerStage);
@@ -499,8 +515,10 @@ static void priceStores(Pricing *pricing, double bytes) {
   /* Staging buffers merge once more before the stores; parts that divide the copies may leave half
    * of that. */
   int64_t flows = machine->flows_per_lane;
-  pricing->least_ags +=
+  pricing->stored_bytes = bytes * rounds;
+  pricing->store_ags =
       leastRanges(nest, SAMBA_NO_INDEX, staged > 1 && flows >= 16 ? flows * flows / 4 : flows);
+  pricing->least_ags += pricing->store_ags;
   ++pricing->uses;
   raise(&pricing->slowest, bytes * rounds / nest->copies / (double)machine->ag_bytes);
 }
@@ -542,16 +560,17 @@ static bool hasLongTokens(const SambaTileNest *nest) {
   return found;
 }
 
-/* Cycles of the generators when each operand has its share of them by its bytes. How many of its
- * share an operand can use depends on its copies: with two of them on each generator instead of
- * one, half of the generators are left over. */
+/* Cycles of the generators when each operand has as many as it must, and its share by bytes of
+ * those that are left. How many of its share an operand can use depends on its copies: with two of
+ * them on each generator instead of one, half of the generators are left over. */
 static double generatorCycles(const Pricing *pricing, double rate) {
   double all = 0, slowest = 0, apart = pricing->least_ags;
   for (uint32_t i = 0; i < pricing->demand_count; ++i)
     all += pricing->demands[i].bytes;
   for (uint32_t i = 0; i < pricing->demand_count; ++i) {
     const SambaDemand *demand = &pricing->demands[i];
-    double share = fmax(1, floor((pricing->limits->ags - apart) * demand->bytes / all) + 1);
+    double more = round(fmax(0, pricing->limits->ags - apart) * demand->bytes / all);
+    double share = demand->least_ags + more;
     raise(&slowest, demand->bytes / (usableAgs(demand, share) * rate));
   }
   return slowest;
@@ -594,10 +613,11 @@ static double fullCycles(const Pricing *pricing, double firing, double firings) 
   raise(&cycles, pricing->slowest);
   raise(&cycles, pricing->dram_bytes / sambaMachineDramBytesPerCycle(machine));
   raise(&cycles, pricing->ag_cycles / pricing->limits->ags);
-  if (!nest->group->systolic)
-    raise(&cycles,
-          generatorCycles(pricing, SAMBA_LOAD_SHARE * sambaMachineAgBytesPerCycle(machine)));
-  return cycles;
+  if (nest->group->systolic)
+    return cycles;
+  double generators =
+      generatorCycles(pricing, SAMBA_LOAD_SHARE * sambaMachineAgBytesPerCycle(machine));
+  return fmax(cycles + outstandingShare * generators, generators);
 }
 
 static bool hasPmus(const SambaGroupLimits *limits, const SambaGroupChoice *choice) {

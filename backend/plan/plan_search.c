@@ -154,14 +154,24 @@ static void tryThird(Search *search, const uint32_t *dims, uint32_t count, uint3
   }
 }
 
-enum { fewCopies = 4 };
+enum { fewCopies = 5 };
+
+/* Generators that are left for one operand in memory when the other ones and the result have one
+ * each. */
+static int64_t spareAgs(const Search *search) {
+  int64_t others = search->limits->stored_output;
+  for (uint32_t i = 0; i < search->group->operand_count; ++i)
+    others += search->group->operands[i].value && !(search->limits->on_chip >> i & 1);
+  return search->limits->ags - others + 1;
+}
 
 /* Copies of long runs: as many as there may be, and, where each point is loaded and used once, as
  * many as there are generators, a few of them for the rest. */
 static uint32_t fewCandidates(const Search *search, uint32_t dim, int64_t most, uint32_t *out_few) {
   uint32_t count = 0;
   int64_t ags = search->limits->ags;
-  int64_t wanted[fewCopies] = {most, ags - 1, ags - 1 - ags / 16, ags - 1 - ags / 8};
+  int64_t spare = spareAgs(search);
+  int64_t wanted[fewCopies] = {most, spare, spare - ags / 32, spare - ags / 16, spare - ags / 8};
   for (uint32_t k = 0; k < fewCopies && !search->group->systolic && most > 1; ++k)
     if (wanted[k] > 1)
       out_few[count++] = fullCopies(search, dim, wanted[k] < most ? wanted[k] : most);

@@ -38,17 +38,20 @@ static double tensorBytes(const SambaStageTensor *tensor) {
   return bytes;
 }
 
-/* What a group plans with. What all of them need together is priced for the section, so groups of
- * elements plan as if all generators were theirs. Beside arrays whoever touches memory has one, and
- * those who move the most bytes get the others. Arrays use again what is loaded, so that their
- * operands may have as many each: as these shares are more than there are, they only rank. */
-static void shareGenerators(SambaPlanner *planner) {
+bool sambaPlannerHasArrays(const SambaPlanner *planner) {
+  bool found = false;
+  for (uint32_t g = 0; g < planner->groups.count; ++g)
+    found |= planner->groups.groups[g]->systolic;
+  return found;
+}
+
+/* Arrays use again what is loaded, so that their operands may have as many each: as these shares
+ * are more than there are, they only rank. */
+void sambaPlannerShareGenerators(SambaPlanner *planner, bool by_bytes) {
   const SambaStageGraph *graph = planner->graph;
   uint32_t in_memory = 0;
   double all = 0;
-  bool arrays = false;
-  for (uint32_t g = 0; g < planner->groups.count; ++g)
-    arrays |= planner->groups.groups[g]->systolic;
+  bool arrays = sambaPlannerHasArrays(planner);
 
   for (int share = 0; share < 2; ++share)
     for (uint32_t g = 0; g < planner->groups.count; ++g) {
@@ -68,11 +71,11 @@ static void shareGenerators(SambaPlanner *planner) {
         all += bytes;
         continue;
       }
-      double more = planner->ags > in_memory ? planner->ags - in_memory : 0;
+      uint32_t more = planner->ags > in_memory ? planner->ags - in_memory : 0;
       uint32_t ags = own + (all > 0 ? (uint32_t)(more * bytes / all) : 0);
-      uint32_t even = in_memory ? planner->ags * own / in_memory : 1;
+      uint32_t even = arrays && in_memory ? planner->ags * own / in_memory : 1;
       ags = even > ags ? even : ags;
-      planner->limits[g].ags = arrays ? ags : planner->ags;
+      planner->limits[g].ags = by_bytes ? ags : own + more;
     }
 }
 
@@ -114,7 +117,7 @@ void sambaPlannerAnalyse(SambaPlanner *planner) {
       planner->limits[g].writers += planner->groups.groups[other]->output.tensor == tensor;
     planner->limits[g].stored_output = graph->tensors[tensor].role == SAMBA_TENSOR_RESULT;
   }
-  shareGenerators(planner);
+  sambaPlannerShareGenerators(planner, sambaPlannerHasArrays(planner));
 }
 
 static uint64_t sliceBytes(const SambaPlanner *planner, const SambaPipeline *pipeline,

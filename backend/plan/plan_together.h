@@ -30,6 +30,13 @@ typedef struct SambaPlanner {
 /* Settles what holds for all pipelines: the arrays must be there. */
 void sambaPlannerAnalyse(SambaPlanner *planner);
 
+/* Whether a group works on the array. */
+bool sambaPlannerHasArrays(const SambaPlanner *planner);
+/* Generators that each group plans with: as if all were its own but one for each operand and result
+ * of others, because what all of them need together is priced for the section; by_bytes: whoever
+ * touches memory has one, and those who move the most bytes get the others. */
+void sambaPlannerShareGenerators(SambaPlanner *planner, bool by_bytes);
+
 /* The best way to map a group within its limits; false when there is none. */
 bool sambaPlannerSearchGroup(SambaPlanner *planner, uint32_t g, SambaGroupChoice *choice);
 /* The error that says so. */

@@ -28,6 +28,17 @@ static void makeMatmul(SambaStageGraph *graph, SambaArena *arena, SambaDType dty
   addMatmul(graph, a, b, false, SAMBA_TENSOR_RESULT, dtype);
 }
 
+static uint32_t addVector(SambaStageGraph *graph, int64_t size) {
+  return addTensor(graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_BF16, 2, (int64_t[]){1, size});
+}
+
+/* x times the transpose of a matrix of `rows` rows, which is the next tensor. */
+static void addVectorByMatrix(SambaStageGraph *graph, uint32_t x, int64_t size, int64_t rows) {
+  uint32_t matrix =
+      addTensor(graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_BF16, 2, (int64_t[]){rows, size});
+  addMatmul(graph, x, matrix, true, SAMBA_TENSOR_RESULT, SAMBA_DTYPE_BF16);
+}
+
 static SambaSection *lowered(SambaStageGraph *graph, const SambaMachine *machine,
                              SambaArena *arena) {
   SambaSection *section = NULL;
@@ -271,6 +282,49 @@ static void buffersOfOneSlotCostTurns(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+static uint32_t loadsOf(const SambaSection *section, uint32_t symbol) {
+  uint32_t count = 0;
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    count +=
+        section->units[u].kind == SAMBA_UNIT_LOAD && section->units[u].load_store.symbol == symbol;
+  return count;
+}
+
+/* A matrix of which each element is used once comes as fast as memory can bring it: nearly all
+ * generators load it, and each feeds as many PCUs as the others. */
+static void longStreamsTakeAllGenerators(void **state) {
+  (void)state;
+  const SambaMachine *machine = machineOf("sn40l");
+  for (int64_t depth = 4096; depth <= 11008; depth += 6912) {
+    SambaArena arena = {0};
+    SambaStageGraph graph = {.arena = &arena, .name = "g"};
+    addVectorByMatrix(&graph, addVector(&graph, depth), depth, 4096);
+    SambaSection *section = lowered(&graph, machine, &arena);
+    uint32_t loads = loadsOf(section, 1);
+    assert_true(loads >= machine->ag_count * 9 / 10);
+    assert_int_equal(sambaSectionCount(section).pcus % loads, 0);
+    sambaArenaDestroy(&arena);
+  }
+}
+
+/* Two of them share the generators, and no PCU is there for nothing. */
+static void longStreamsShareGenerators(void **state) {
+  (void)state;
+  const SambaMachine *machine = machineOf("sn40l");
+  SambaArena arena = {0};
+  SambaStageGraph graph = {.arena = &arena, .name = "g"};
+  uint32_t x = addVector(&graph, 4096);
+  addVectorByMatrix(&graph, x, 4096, 11008);
+  addVectorByMatrix(&graph, x, 4096, 11008);
+  SambaSection *section = lowered(&graph, machine, &arena);
+  uint32_t first = loadsOf(section, 1);
+  uint32_t second = loadsOf(section, 2);
+  assert_true(first + second >= machine->ag_count * 9 / 10);
+  assert_true(first <= second + 2 && second <= first + 2);
+  assert_true(sambaSectionCount(section).pcus <= first + second);
+  sambaArenaDestroy(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(mappingsAreChecked),
                                      cmocka_unit_test(whatDoesNotFitIsExhausted),
@@ -281,6 +335,8 @@ int main(void) {
                                      cmocka_unit_test(planningIsIdempotent),
                                      cmocka_unit_test(sectionsTooLargeAreNamed),
                                      cmocka_unit_test(buffersOfOneSlotCostTurns),
-                                     cmocka_unit_test(buffersBetweenProductsHaveTwins)};
+                                     cmocka_unit_test(buffersBetweenProductsHaveTwins),
+                                     cmocka_unit_test(longStreamsTakeAllGenerators),
+                                     cmocka_unit_test(longStreamsShareGenerators)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
