@@ -5,6 +5,7 @@
  * bounding box is recounted only when a unit that lay on its border leaves. */
 #include "backend/place/placer/placement.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -13,17 +14,24 @@ enum {
 
 /* A net as the trials see it. */
 typedef struct {
-  SambaPlacementBox box; /* current */
+  SambaPlacementBox box; /* of several units: around where they are */
+  int32_t length;
   uint32_t weight;
   uint32_t trial; /* that touched it last */
   uint32_t pair;  /* of two units: both, as their exclusive or; of several: SAMBA_NO_INDEX */
 } Net;
 
+/* What becomes of a net with the move under trial. */
+typedef struct {
+  uint32_t net;
+  int32_t length;
+  SambaPlacementBox box; /* of several units */
+} Touched;
+
 typedef struct {
   SambaPlacement *p;
   Net *nets;
-  SambaPlacementBox *next; /* per touched net of the move under trial */
-  uint32_t *touched;
+  Touched *touched;
   uint32_t touched_count;
   uint32_t trial;
   uint64_t random;
@@ -61,25 +69,24 @@ static SambaPlacementBox boxAfter(const SambaPlacement *placement, uint32_t net,
   return box;
 }
 
-static SambaPlacementBox boxOfTwo(int32_t x, int32_t y, int32_t other_x, int32_t other_y) {
-  SambaPlacementBox box = {x, other_x, y, other_y};
-  if (other_x < x)
-    box.x0 = other_x, box.x1 = x;
-  if (other_y < y)
-    box.y0 = other_y, box.y1 = y;
-  return box;
+/* A net that the trial has met already joins both units of a swap: it stays as it is after all.
+ * Returns what it had added to the cost. */
+static int64_t keepNet(Annealer *annealer, uint32_t index) {
+  const Net *net = &annealer->nets[index];
+  for (uint32_t i = 0; i < annealer->touched_count; ++i) {
+    Touched *touched = &annealer->touched[i];
+    if (touched->net != index)
+      continue;
+    int32_t longer = touched->length - net->length;
+    touched->length = net->length;
+    touched->box = net->box;
+    return (int64_t)net->weight * longer;
+  }
+  return 0;
 }
 
-/* A net that the trial has touched already joins both units of a swap: it keeps its box after all.
- * Returns what it had added to the cost. */
-static int64_t keepBox(Annealer *annealer, uint32_t index) {
-  const Net *net = &annealer->nets[index];
-  uint32_t i = 0;
-  while (annealer->touched[i] != index)
-    ++i;
-  int32_t longer = sambaPlacementBoxLength(annealer->next[i]) - sambaPlacementBoxLength(net->box);
-  annealer->next[i] = net->box;
-  return (int64_t)net->weight * longer;
+static bool isInside(SambaPlacementBox box, int32_t x, int32_t y) {
+  return x > box.x0 && x < box.x1 && y > box.y0 && y < box.y1;
 }
 
 /* Cost change over the nets of `unit`, which has already moved from (old_x, old_y). */
@@ -92,20 +99,23 @@ static int64_t touchNets(Annealer *annealer, uint32_t unit, int32_t old_x, int32
     uint32_t index = placement->unit_nets[i];
     Net *net = &annealer->nets[index];
     if (net->trial == annealer->trial) {
-      delta -= keepBox(annealer, index);
+      delta -= keepNet(annealer, index);
       continue;
     }
     net->trial = annealer->trial;
-    SambaPlacementBox box;
-    if (net->pair != SAMBA_NO_INDEX)
-      box =
-          boxOfTwo(x, y, placement->unit_x[net->pair ^ unit], placement->unit_y[net->pair ^ unit]);
-    else
-      box = boxAfter(placement, index, net->box, old_x, old_y, x, y);
-    int32_t longer = sambaPlacementBoxLength(box) - sambaPlacementBoxLength(net->box);
-    delta += (int64_t)net->weight * longer;
-    annealer->next[count] = box;
-    annealer->touched[count++] = index;
+    Touched *touched = &annealer->touched[count];
+    if (net->pair != SAMBA_NO_INDEX) {
+      uint32_t other = net->pair ^ unit;
+      touched->length = abs(placement->unit_x[other] - x) + abs(placement->unit_y[other] - y);
+    } else {
+      if (isInside(net->box, old_x, old_y) && isInside(net->box, x, y))
+        continue;
+      touched->box = boxAfter(placement, index, net->box, old_x, old_y, x, y);
+      touched->length = sambaPlacementBoxLength(touched->box);
+    }
+    touched->net = index;
+    delta += (int64_t)net->weight * (touched->length - net->length);
+    ++count;
   }
   annealer->touched_count = count;
   return delta;
@@ -182,9 +192,17 @@ static int64_t tryMove(Annealer *annealer, uint32_t unit, int32_t window, int64_
   placement->unit_slot[unit] = to;
   if (swap)
     placement->unit_slot[other] = from;
-  for (uint32_t i = 0; i < annealer->touched_count; ++i)
-    annealer->nets[annealer->touched[i]].box = annealer->next[i];
+  for (uint32_t i = 0; i < annealer->touched_count; ++i) {
+    const Touched *touched = &annealer->touched[i];
+    annealer->nets[touched->net].box = touched->box;
+    annealer->nets[touched->net].length = touched->length;
+  }
   return delta;
+}
+
+static void measure(const SambaPlacement *placement, uint32_t index, Net *net) {
+  net->box = sambaPlacementBox(placement, index);
+  net->length = sambaPlacementBoxLength(net->box);
 }
 
 /* Puts units where `slots` says. */
@@ -195,7 +213,7 @@ static void restore(Annealer *annealer, const uint32_t *slots) {
   for (uint32_t u = 0; u < placement->unit_count; ++u)
     sambaPlacementSet(placement, u, slots[u]);
   for (uint32_t net = 0; net < placement->net_count; ++net)
-    annealer->nets[net].box = sambaPlacementBox(placement, net);
+    measure(placement, net, &annealer->nets[net]);
 }
 
 /* One cooling from a temperature that the mean share of a unit in the cost sets, to zero. Returns
@@ -240,15 +258,15 @@ void sambaPlacementAnneal(SambaPlacement *placement, SambaArena *arena) {
     return;
   Annealer annealer = {.p = placement, .random = 0x9e3779b97f4a7c15u};
   annealer.nets = SAMBA_ARENA_ARRAY(arena, Net, placement->net_count);
-  annealer.next = SAMBA_ARENA_ARRAY(arena, SambaPlacementBox, 2 * (size_t)most_nets);
-  annealer.touched = SAMBA_ARENA_ARRAY(arena, uint32_t, 2 * (size_t)most_nets);
+  annealer.touched = SAMBA_ARENA_ARRAY(arena, Touched, 2 * (size_t)most_nets);
   int64_t best = 0;
 
   for (uint32_t net = 0; net < placement->net_count; ++net) {
     const uint32_t *ends = placement->net_units + placement->net_start[net];
     bool two = placement->net_start[net + 1] - placement->net_start[net] == 2;
-    annealer.nets[net] = (Net){sambaPlacementBox(placement, net), placement->net_weight[net], 0,
-                               two ? ends[0] ^ ends[1] : SAMBA_NO_INDEX};
+    annealer.nets[net] = (Net){.weight = placement->net_weight[net],
+                               .pair = two ? ends[0] ^ ends[1] : SAMBA_NO_INDEX};
+    measure(placement, net, &annealer.nets[net]);
     best += sambaPlacementBoxCost(placement, net, annealer.nets[net].box);
   }
 
