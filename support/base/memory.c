@@ -1,16 +1,20 @@
-/* Allocation; see memory.h. */
+/* Allocation; see memory.h and large_pages.h. */
 #include "support/base/memory.h"
+
+#include "support/base/large_pages.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { arenaBlockSize = 64 * 1024, arenaAlignment = 16 };
+enum { arenaBlockSize = 64 * 1024, arenaAlignment = 16, largePageSize = 2 * 1024 * 1024 };
 
 struct SambaArenaBlock {
   struct SambaArenaBlock *next;
   size_t used, capacity;
+  bool large_pages; /* this block, and those that come after it */
   _Alignas(16) char data[];
 };
 
@@ -77,6 +81,37 @@ void *sambaArrayGrow(void *data, size_t *capacity, size_t wanted, size_t size) {
   return data;
 }
 
+/* Whole large pages, which hold `size` bytes at least. */
+static void *allocatePages(size_t size, size_t *out_size) {
+  countAllocation();
+  if (__builtin_add_overflow(size, (size_t)largePageSize - 1, out_size))
+    failAllocation(size);
+  *out_size -= *out_size % largePageSize;
+  void *pages = aligned_alloc(largePageSize, *out_size);
+  if (!pages)
+    failAllocation(size);
+#ifdef MADV_HUGEPAGE
+  (void)madvise(pages, *out_size, MADV_HUGEPAGE); /* a wish: small pages do as well */
+#endif
+  return pages;
+}
+
+static struct SambaArenaBlock *addBlock(SambaArena *arena, size_t least, bool large_pages) {
+  struct SambaArenaBlock *block;
+  size_t capacity = least > arenaBlockSize ? least : arenaBlockSize, size;
+  if (__builtin_add_overflow(capacity, sizeof *block, &size))
+    failAllocation(least);
+  block = large_pages ? allocatePages(size, &size) : sambaAllocate(size);
+  block->next = arena->blocks;
+  block->used = 0;
+  block->large_pages = large_pages;
+  block->capacity = size - sizeof *block;
+  arena->blocks = block;
+  return block;
+}
+
+void sambaArenaUseLargePages(SambaArena *arena) { addBlock(arena, 0, true); }
+
 void *sambaArenaAllocate(SambaArena *arena, size_t size) {
   size_t rounded;
   if (__builtin_add_overflow(size, (size_t)arenaAlignment - 1, &rounded))
@@ -84,14 +119,8 @@ void *sambaArenaAllocate(SambaArena *arena, size_t size) {
   rounded &= ~(size_t)(arenaAlignment - 1);
   struct SambaArenaBlock *block = arena->blocks;
 
-  if (!block || block->capacity - block->used < rounded) {
-    size_t capacity = rounded > arenaBlockSize ? rounded : arenaBlockSize;
-    block = sambaAllocate(sizeof *block + capacity);
-    block->next = arena->blocks;
-    block->used = 0;
-    block->capacity = capacity;
-    arena->blocks = block;
-  }
+  if (!block || block->capacity - block->used < rounded)
+    block = addBlock(arena, rounded, block && block->large_pages);
 
   void *pointer = block->data + block->used;
   block->used += rounded;

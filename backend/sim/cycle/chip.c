@@ -2,6 +2,11 @@
 #include "backend/sim/cycle/chip.h"
 
 #include "backend/section/access.h"
+#include "support/base/large_pages.h"
+
+/* Larger sections take more pages of the host than it keeps at hand; for smaller ones it is not
+ * worth making large pages. */
+enum { mostUnitsOfSmallPages = 256 };
 
 /* Units with one address generator share it; a unit that has no place gets one of its own. */
 static void assignGenerators(SambaChip *chip) {
@@ -48,6 +53,8 @@ static void buildMemoryUnit(SambaChip *chip, uint32_t index, const SambaBinding 
 SambaStatus sambaChipBuild(SambaChip *chip, const SambaBinding *bindings,
                            const SambaIndexTraces *index_traces) {
   const SambaSection *section = chip->section;
+  if (section->unit_count > mostUnitsOfSmallPages)
+    sambaArenaUseLargePages(&chip->arena);
   sambaMemoryBuild(&chip->memory.memory, &chip->arena, chip->machine);
   sambaNetworkBuild(&chip->network, &chip->arena, chip->machine, section);
   chip->network.clock = chip->memory.memory.clock = &chip->clock;

@@ -1,5 +1,6 @@
 /* support/base/memory.h: arenas, growing arrays, checked sizes, and what happens when the n-th
  * allocation fails. */
+#include "support/base/large_pages.h"
 #include "support/base/memory.h"
 
 #include <setjmp.h>
@@ -36,6 +37,26 @@ static void arenasGiveZeroedAlignedMemory(void **state) {
   assert_non_null(SAMBA_ARENA_ARRAY(&arena, int, 0));
   sambaArenaDestroy(&arena);
   assert_null(arena.blocks);
+}
+
+static void arenasUseLargePages(void **state) {
+  (void)state;
+  enum { page = 2 * 1024 * 1024, header = 64 };
+  SambaArena arena = {0};
+  char *before = sambaArenaAllocate(&arena, 16);
+  sambaArenaUseLargePages(&arena);
+
+  /* The first block of a page, one beside it, and one that begins other pages. */
+  char *first = sambaArenaAllocate(&arena, 16), *second = sambaArenaAllocate(&arena, page / 2);
+  char *third = sambaArenaAllocate(&arena, 2 * page);
+  assert_true((uintptr_t)first % page <= header);
+  assert_ptr_equal(second, first + 16);
+  assert_true((uintptr_t)third % page <= header);
+  for (size_t i = 0; i < 2 * page; ++i)
+    assert_int_equal(third[i], 0);
+  memset(third, 1, 2 * page);
+  assert_int_equal(before[0] + first[0] + second[page / 2 - 1], 0);
+  sambaArenaDestroy(&arena);
 }
 
 static void arraysGrow(void **state) {
@@ -121,6 +142,7 @@ int main(void) {
   setenv("ASAN_OPTIONS", "allocator_may_return_null=1", 0);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(arenasGiveZeroedAlignedMemory),
+      cmocka_unit_test(arenasUseLargePages),
       cmocka_unit_test(arraysGrow),
       cmocka_unit_test(arithmeticIsChecked),
       cmocka_unit_test(theNthAllocationIsReported),
