@@ -22,6 +22,18 @@ static uint64_t ticksOfBurst(const SambaMachine *machine, int64_t megabytes_per_
   return (uint64_t)((scaled + rate - 1) / rate);
 }
 
+static SambaDramSpread spreadOver(uint64_t count) {
+  bool is_power = count && !(count & (count - 1));
+  return (SambaDramSpread){count, is_power, is_power ? (uint32_t)__builtin_ctzll(count) : 0};
+}
+
+static void makeBanks(const SambaDram *dram, SambaDramChannel *channel, SambaArena *arena) {
+  channel->banks = SAMBA_ARENA_ARRAY(arena, SambaDramBank, dram->banks.count);
+  for (uint64_t b = 0; b < dram->banks.count; ++b)
+    channel->banks[b].row = SAMBA_DRAM_NO_ROW;
+  channel->next_refresh = dram->refresh ? dram->refresh_interval : SAMBA_TIME_UNKNOWN;
+}
+
 void sambaDramInit(SambaDram *dram, SambaArena *arena, const SambaMachine *machine,
                    SambaDramCompletion *completion, void *user) {
   *dram = (SambaDram){.machine = machine, .completion = completion, .user = user};
@@ -32,11 +44,19 @@ void sambaDramInit(SambaDram *dram, SambaArena *arena, const SambaMachine *machi
   dram->ddr_channel_count = ddr ? (uint32_t)machine->ddr_channels : 0;
   dram->channel_count = dram->hbm_channel_count + dram->ddr_channel_count + 1;
   dram->channels = SAMBA_ARENA_ARRAY(arena, SambaDramChannel, dram->channel_count);
+  dram->hbm = spreadOver(dram->hbm_channel_count);
+  dram->ddr = spreadOver(dram->ddr_channel_count);
+  dram->banks = spreadOver((uint64_t)machine->dram_banks);
+  dram->interleave_shift = (uint32_t)__builtin_ctzll((uint64_t)machine->dram_interleave_bytes);
+  dram->row_shift = (uint32_t)__builtin_ctzll((uint64_t)machine->dram_row_bytes);
+  dram->burst_shift = (uint32_t)__builtin_ctzll((uint64_t)machine->dram_burst_bytes);
+  dram->refresh = ticksOfPicoseconds(machine, machine->dram_refresh_ps);
+  dram->refresh_interval = ticksOfPicoseconds(machine, machine->dram_refresh_interval_ps);
   uint64_t slowest = 0;
 
   for (uint32_t c = 0; c + 1 < dram->channel_count; ++c) {
     SambaDramChannel *channel = &dram->channels[c];
-    channel->banks = SAMBA_ARENA_ARRAY(arena, SambaDramBank, (size_t)machine->dram_banks);
+    makeBanks(dram, channel, arena);
     channel->burst_ticks =
         ticksOfBurst(machine, c < dram->hbm_channel_count ? machine->hbm_channel_mbps
                                                           : machine->ddr_channel_mbps);
@@ -46,6 +66,7 @@ void sambaDramInit(SambaDram *dram, SambaArena *arena, const SambaMachine *machi
 
   SambaDramChannel *host = &dram->channels[dram->channel_count - 1];
   host->is_host = true;
+  host->next_refresh = SAMBA_TIME_UNKNOWN;
   host->banks = SAMBA_ARENA_ARRAY(arena, SambaDramBank, 1);
   host->burst_ticks = ticksOfBurst(machine, machine->host_mbps);
   host->scheduled = SAMBA_TIME_UNKNOWN;
@@ -54,8 +75,6 @@ void sambaDramInit(SambaDram *dram, SambaArena *arena, const SambaMachine *machi
   dram->rp = ticksOfPicoseconds(machine, machine->dram_trp_ps);
   dram->cl = ticksOfPicoseconds(machine, machine->dram_tcl_ps);
   dram->ras = ticksOfPicoseconds(machine, machine->dram_tras_ps);
-  dram->refresh = ticksOfPicoseconds(machine, machine->dram_refresh_ps);
-  dram->refresh_interval = ticksOfPicoseconds(machine, machine->dram_refresh_interval_ps);
   dram->turnaround = ticksOfPicoseconds(machine, machine->dram_turnaround_ps);
   dram->write_age =
       (sambaTimeMul(slowest, (uint64_t)machine->dram_window * ageWindows) >> SAMBA_DRAM_TICK_BITS) +
@@ -70,48 +89,49 @@ void sambaDramFree(SambaDram *dram) {
   dram->channel_count = 0;
 }
 
-/* Which of `count` places a unit of the address space lives in. For powers of two the higher
- * address bits are folded in, so that a power-of-two stride does not camp on a few places; `count`
- * consecutive aligned units still take every place once. */
-static uint64_t foldedPlace(uint64_t unit, uint64_t count) {
-  uint64_t place = unit % count;
-  if (count == 1 || (count & (count - 1)))
-    return place;
-  unsigned bits = (unsigned)__builtin_ctzll(count);
-  for (uint64_t rest = unit >> bits; rest; rest >>= bits)
-    place ^= rest & (count - 1);
-  return place;
+/* Which place a unit of the address space lives in; *out_round: how many times all places came
+ * before it. For powers of two the higher address bits are folded in, so that a power-of-two stride
+ * does not camp on a few places; `count` consecutive aligned units still take every place once. */
+static uint64_t foldedPlace(const SambaDramSpread *over, uint64_t unit, uint64_t *out_round) {
+  if (!over->is_power) {
+    *out_round = unit / over->count;
+    return unit % over->count;
+  }
+  *out_round = unit >> over->shift;
+  uint64_t folded = unit;
+  for (uint64_t rest = *out_round; rest && over->shift; rest >>= over->shift)
+    folded ^= rest;
+  return folded & (over->count - 1);
 }
 
 SambaDramPlace sambaDramLocate(const SambaDram *dram, uint64_t address) {
   const SambaMachine *machine = dram->machine;
   uint64_t hbm_bytes = (uint64_t)machine->hbm_bytes;
   uint64_t first = 0;
-  uint64_t count = dram->hbm_channel_count;
+  const SambaDramSpread *channels = &dram->hbm;
   if (address >= hbm_bytes + (uint64_t)machine->ddr_bytes)
     return (SambaDramPlace){.channel = (uint16_t)(dram->channel_count - 1),
                             .bursts =
                                 (uint32_t)(machine->dram_row_bytes / machine->dram_burst_bytes)};
 
-  if (!count || (address >= hbm_bytes && dram->ddr_channel_count)) {
-    first = count;
-    address -= count ? hbm_bytes : 0;
-    count = dram->ddr_channel_count;
+  if (!dram->hbm.count || (address >= hbm_bytes && dram->ddr.count)) {
+    first = dram->hbm.count;
+    address -= dram->hbm.count ? hbm_bytes : 0;
+    channels = &dram->ddr;
   }
 
   uint64_t interleave = (uint64_t)machine->dram_interleave_bytes;
-  uint64_t burst = (uint64_t)machine->dram_burst_bytes;
   uint64_t row_bytes = (uint64_t)machine->dram_row_bytes;
-  uint64_t banks = (uint64_t)machine->dram_banks;
-  uint64_t unit = address / interleave;
-  uint64_t within = address % interleave;
-  uint64_t local = unit / count * interleave + within;
-  uint64_t page = local / row_bytes;
-  uint64_t left = sambaTimeMin(interleave - within, row_bytes - local % row_bytes);
-  return (SambaDramPlace){.channel = (uint16_t)(first + foldedPlace(unit, count)),
-                          .bank = (uint16_t)foldedPlace(page, banks),
-                          .row = page / banks,
-                          .bursts = (uint32_t)sambaTimeMax(1, left / burst)};
+  uint64_t within = address & (interleave - 1);
+  uint64_t round, row;
+  uint64_t channel = foldedPlace(channels, address >> dram->interleave_shift, &round);
+  uint64_t local = (round << dram->interleave_shift) + within;
+  uint64_t bank = foldedPlace(&dram->banks, local >> dram->row_shift, &row);
+  uint64_t left = sambaTimeMin(interleave - within, row_bytes - (local & (row_bytes - 1)));
+  return (SambaDramPlace){.channel = (uint16_t)(first + channel),
+                          .bank = (uint16_t)bank,
+                          .row = row,
+                          .bursts = (uint32_t)sambaTimeMax(1, left >> dram->burst_shift)};
 }
 
 /* Room for a request more at the end of a queue. */
@@ -130,7 +150,8 @@ static void makeRoom(SambaDramQueue *queue) {
 static SambaDramRequest dequeue(SambaDramQueue *queue, size_t place) {
   SambaDramRequest *requests = queue->requests + queue->head;
   SambaDramRequest taken = requests[place];
-  memmove(requests + 1, requests, place * sizeof *requests);
+  for (size_t i = place; i > 0; --i)
+    requests[i] = requests[i - 1];
   ++queue->head;
   --queue->size;
   queue->bypassed = place ? queue->bypassed + 1 : 0;
@@ -165,61 +186,64 @@ uint64_t sambaDramEnter(SambaDram *dram, uint32_t channel_index, uint64_t arriva
   return channel->scheduled = at;
 }
 
-/* Closes the row of a bank that has been refreshed since its last use: bank b is refreshed at every
- * interval number congruent to b modulo the number of banks. */
-static void refreshBank(const SambaDram *dram, SambaDramBank *bank, uint32_t index, uint64_t now) {
-  uint64_t banks = (uint64_t)dram->machine->dram_banks;
-  uint64_t intervals = now / dram->refresh_interval;
-  if (!dram->refresh || intervals < index + 1)
-    return;
-  uint64_t due = (intervals - index - 1) / banks +
-                 1; /* refreshes at intervals index + 1, index + 1 + banks, ... */
-  if (due <= bank->refreshes)
-    return;
-  bank->refreshes = due;
-  uint64_t done = (index + 1 + (due - 1) * banks) * dram->refresh_interval + dram->refresh;
-  bank->open = false;
-  bank->activate_ready = sambaTimeMax(bank->activate_ready, done);
+/* Closes the rows of banks that have been refreshed: bank b is refreshed at every interval number
+ * congruent to b + 1 modulo the number of banks. */
+static void refreshBanks(const SambaDram *dram, SambaDramChannel *channel, uint64_t now) {
+  uint64_t banks = dram->banks.count, last = now / dram->refresh_interval;
+  uint64_t interval = channel->next_refresh / dram->refresh_interval;
+  if (last >= banks)
+    interval = sambaTimeMax(interval, last - banks + 1); /* of each bank the last one counts */
+  for (; interval <= last; ++interval) {
+    SambaDramBank *bank = &channel->banks[(interval - 1) % banks];
+    uint64_t done = interval * dram->refresh_interval + dram->refresh;
+    bank->row = SAMBA_DRAM_NO_ROW;
+    bank->activate_ready = sambaTimeMax(bank->activate_ready, done);
+  }
+  channel->next_refresh = interval * dram->refresh_interval;
 }
 
-/* When the data of a request could start, in ticks, if it were served at tick now. */
+/* Whether a request finds its row open. */
+static bool hits(const SambaDramChannel *channel, const SambaDramRequest *request) {
+  return channel->is_host || channel->banks[request->bank].row == request->row;
+}
+
+/* The data of a request cannot start earlier, in ticks. */
+static uint64_t busReady(const SambaDram *dram, const SambaDramChannel *channel, bool write) {
+  bool turns = channel->bus_free && channel->last_was_write != write;
+  return channel->bus_free + (turns ? dram->turnaround : 0);
+}
+
+/* When the data of a request could start if it were served at tick now. */
 static uint64_t dataStart(const SambaDram *dram, const SambaDramChannel *channel,
-                          const SambaDramRequest *request, uint64_t now, bool *out_hit) {
+                          const SambaDramRequest *request, bool hit, uint64_t now) {
   const SambaDramBank *bank = &channel->banks[request->bank];
   uint64_t column;
-  if (channel->is_host) {
-    *out_hit = true;
+  if (channel->is_host)
     return sambaTimeMax(now + dram->host_latency, channel->bus_free);
-  }
 
-  *out_hit = bank->open && bank->row == request->row;
-  if (*out_hit)
+  if (hit)
     column = sambaTimeMax(now, bank->column_ready);
-  else if (bank->open)
+  else if (bank->row != SAMBA_DRAM_NO_ROW)
     column =
         sambaTimeMax(sambaTimeMax(now, bank->precharge_ready) + dram->rp, bank->activate_ready) +
         dram->rcd;
   else
     column = sambaTimeMax(now, bank->activate_ready) + dram->rcd;
-  uint64_t bus =
-      channel->bus_free +
-      (channel->bus_free && channel->last_was_write != request->write ? dram->turnaround : 0);
-  return sambaTimeMax(column + dram->cl, bus);
+  return sambaTimeMax(column + dram->cl, busReady(dram, channel, request->write));
 }
 
 static void serve(SambaDram *dram, SambaDramChannel *channel, const SambaDramRequest *request,
                   uint64_t now) {
   SambaDramBank *bank = &channel->banks[request->bank];
-  bool hit;
-  uint64_t start = dataStart(dram, channel, request, now, &hit);
+  bool hit = hits(channel, request);
+  uint64_t start = dataStart(dram, channel, request, hit, now);
   uint64_t end = start + request->bursts * channel->burst_ticks;
 
   if (!hit) {
-    uint64_t activate = bank->open
+    uint64_t activate = bank->row != SAMBA_DRAM_NO_ROW
                             ? sambaTimeMax(sambaTimeMax(now, bank->precharge_ready) + dram->rp,
                                            bank->activate_ready)
                             : sambaTimeMax(now, bank->activate_ready);
-    bank->open = true;
     bank->row = request->row;
     bank->column_ready = activate + dram->rcd;
     bank->precharge_ready = activate + dram->ras;
@@ -253,16 +277,16 @@ static size_t choose(SambaDram *dram, SambaDramChannel *channel, SambaDramQueue 
 
   if (queue->bypassed >= (uint64_t)dram->machine->dram_window * bypassWindows)
     window = 1;
-  uint64_t best_start = UINT64_MAX;
+  if (now >= channel->next_refresh)
+    refreshBanks(dram, channel, now);
   const SambaDramRequest *requests = queue->requests + queue->head;
-
-  for (size_t i = 0; i < window && requests[i].arrival <= cycle; ++i) {
-    if (!channel->is_host)
-      refreshBank(dram, &channel->banks[requests[i].bank], requests[i].bank, now);
-    bool hit;
-    uint64_t start = dataStart(dram, channel, &requests[i], now, &hit);
-    if (hit)
+  for (size_t i = 0; i < window && requests[i].arrival <= cycle; ++i)
+    if (hits(channel, &requests[i]))
       return i;
+
+  uint64_t best_start = UINT64_MAX, earliest = busReady(dram, channel, requests[0].write);
+  for (size_t i = 0; i < window && requests[i].arrival <= cycle && best_start > earliest; ++i) {
+    uint64_t start = dataStart(dram, channel, &requests[i], false, now);
     if (start < best_start) {
       best_start = start;
       best = i;

@@ -21,8 +21,7 @@ typedef struct SambaDramPlace {
 typedef struct SambaDramRequest {
   uint64_t arrival; /* cycle at which the channel's controller gets it */
   uint64_t row;
-  uint32_t bank;
-  uint32_t bursts;
+  uint16_t bank, bursts;
   bool write;
   uint32_t order;       /* of two that arrive in one cycle the lower one comes first */
   uint32_t owner, slot; /* of the address generator; given back with the completion */
@@ -49,11 +48,12 @@ static inline uint64_t sambaDramBurstDone(SambaDramTimes times, uint64_t n) {
  * reached the cells. Called while the channel schedules; times may lie in the future. */
 typedef void SambaDramCompletion(void *user, uint32_t owner, uint32_t slot, SambaDramTimes times);
 
+/* A bank without an open row. */
+#define SAMBA_DRAM_NO_ROW UINT64_MAX
+
 typedef struct SambaDramBank {
-  bool open;
-  uint64_t row;
+  uint64_t row;                                           /* the open one, SAMBA_DRAM_NO_ROW */
   uint64_t column_ready, precharge_ready, activate_ready; /* ticks */
-  uint64_t refreshes; /* refreshes of this bank that are accounted for */
 } SambaDramBank;
 
 typedef struct SambaDramQueue {
@@ -66,16 +66,26 @@ typedef struct SambaDramChannel {
   SambaDramQueue reads, writes;
   SambaDramBank *banks;
   uint64_t burst_ticks;
-  uint64_t bus_free; /* ticks */
-  bool is_host;      /* no banks: a burst leaves after the link's latency */
+  uint64_t bus_free;     /* ticks */
+  uint64_t next_refresh; /* tick of the first one that is not accounted for */
+  bool is_host;          /* no banks: a burst leaves after the link's latency */
   bool last_was_write, draining;
   uint64_t accepted;      /* writes at the front of the queue that have been acknowledged */
   uint64_t next_decision; /* cycle */
   uint64_t scheduled;     /* cycle of the pending event, SAMBA_TIME_UNKNOWN when none */
 } SambaDramChannel;
 
+/* Channels or banks that the address space is dealt to. */
+typedef struct SambaDramSpread {
+  uint64_t count;
+  bool is_power;  /* of two */
+  uint32_t shift; /* then: that power */
+} SambaDramSpread;
+
 typedef struct SambaDram {
   const SambaMachine *machine;
+  SambaDramSpread hbm, ddr, banks;
+  uint32_t interleave_shift, row_shift, burst_shift;            /* of powers of two */
   uint32_t channel_count, hbm_channel_count, ddr_channel_count; /* the last channel: the host */
   SambaDramChannel *channels;
   uint64_t rcd, rp, cl, ras, refresh, refresh_interval, turnaround, host_latency; /* ticks */

@@ -191,6 +191,48 @@ static void testRefreshClosesRows(void **state) {
              (uint64_t[]){124, 914, 1124, 1974, 3024});
 }
 
+/* A thousand refreshes of each bank later only the last one counts. */
+static void testRefreshesOfAnIdleChannel(void **state) {
+  (void)state;
+  SambaMachine m = dramMachine();
+  m.dram_refresh_ps = 100000;           /* 100 cycles */
+  m.dram_refresh_interval_ps = 1000000; /* bank 0 at cycles 1000 + 4000 n, bank 1 at 2000 + ... */
+  Trace trace;
+  SambaDram dram;
+  SambaDramRequest requests[] = {request(100, 0, 7, 1, false, 0), request(100, 1, 7, 1, false, 1),
+                                 request(4001050, 0, 7, 1, false, 2),
+                                 request(4001050, 1, 7, 1, false, 3)};
+  withDram(&m, requests, 4, &trace, &dram);
+
+  /* Both rows are closed; bank 0 is at work until 4001100, bank 1 has been for long. */
+  checkTrace(&trace, 4, (uint32_t[]){0, 1, 3, 2}, (uint64_t[]){124, 128, 4001074, 4001124},
+             (uint64_t[]){124, 128, 4001074, 4001124});
+  assert_int_equal(dram.row_misses, 4);
+}
+
+/* Three channels and three banks: nothing is folded. */
+static void testAddressMapWithoutPowers(void **state) {
+  (void)state;
+  SambaMachine m = dramMachine();
+  m.ddr_channels = 3;
+  m.dram_banks = 3;
+  m.dram_interleave_bytes = 256;
+  m.dram_row_bytes = 1024;
+  SambaArena arena = {0};
+  SambaDram dram;
+  sambaDramInit(&dram, &arena, &m, record, NULL);
+  for (uint64_t unit = 0; unit < 1000; ++unit) {
+    SambaDramPlace place = sambaDramLocate(&dram, unit * 256 + 192);
+    uint64_t page = unit / 3 / 4;
+    assert_int_equal(place.channel, unit % 3);
+    assert_int_equal(place.bank, page % 3);
+    assert_int_equal(place.row, page / 3);
+    assert_int_equal(place.bursts, 1);
+  }
+  sambaDramFree(&dram);
+  sambaArenaDestroy(&arena);
+}
+
 static void testAddressMap(void **state) {
   (void)state;
   SambaMachine m = testMachine("sn40l");
@@ -281,7 +323,9 @@ int main(void) {
       cmocka_unit_test(testTurnaroundAndWriteDraining),
       cmocka_unit_test(testRefreshClosesRows),
       cmocka_unit_test(testOrderWithinACycle),
+      cmocka_unit_test(testRefreshesOfAnIdleChannel),
       cmocka_unit_test(testAddressMap),
+      cmocka_unit_test(testAddressMapWithoutPowers),
       cmocka_unit_test(testHostMemory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
