@@ -36,11 +36,78 @@ typedef struct SambaEvents {
 } SambaEvents;
 
 void sambaEventsInit(SambaEvents *events);
-/* target < 2^28; time not before that of the last event taken. */
-void sambaEventsPush(SambaEvents *events, uint64_t time, uint32_t target);
-/* False when there is none left. */
-bool sambaEventsPop(SambaEvents *events, uint64_t *out_time, uint32_t *out_target);
 void sambaEventsFree(SambaEvents *events);
+/* What the two functions below leave to it: the heap, and more nodes. */
+void sambaEventsPushFar(SambaEvents *events, uint64_t time, uint32_t target);
+SambaEvent sambaEventsPopFar(SambaEvents *events);
+uint32_t sambaEventsAddNode(SambaEvents *events);
+
+/* target < 2^28; time not before that of the last event taken. */
+static inline void sambaEventsPush(SambaEvents *events, uint64_t time, uint32_t target) {
+  if (time - events->now >= SAMBA_EVENT_WHEEL) {
+    sambaEventsPushFar(events, time, target);
+    return;
+  }
+
+  uint32_t node = events->free_nodes;
+  if (node != SAMBA_NO_INDEX)
+    events->free_nodes = events->nodes[node].next;
+  else
+    node = sambaEventsAddNode(events);
+
+  events->nodes[node] = (SambaEventNode){target, SAMBA_NO_INDEX};
+  uint32_t slot = (uint32_t)time & (SAMBA_EVENT_WHEEL - 1);
+  if (events->filled[slot / 64] >> slot % 64 & 1)
+    events->nodes[events->last[slot]].next = node;
+  else
+    events->first[slot] = node;
+  events->last[slot] = node;
+  events->filled[slot / 64] |= UINT64_C(1) << slot % 64;
+  events->filled_words |= UINT64_C(1) << slot / 64;
+}
+
+/* Cycles from now to the next slot of the wheel that holds an event; the wheel is not empty. */
+static inline uint64_t sambaEventsNextDistance(const SambaEvents *events) {
+  uint32_t start = (uint32_t)events->now & (SAMBA_EVENT_WHEEL - 1);
+  uint32_t word = start / 64;
+  uint64_t bits = events->filled[word] >> start % 64;
+  if (bits)
+    return (uint64_t)__builtin_ctzll(bits);
+  /* Words after this one, then around to the front, at last the lower part of this one. */
+  uint64_t after = word == 63 ? 0 : events->filled_words & (UINT64_MAX << (word + 1));
+  uint64_t words = after ? after : events->filled_words;
+  uint32_t found = (uint32_t)__builtin_ctzll(words);
+  uint32_t slot = found * 64 + (uint32_t)__builtin_ctzll(events->filled[found]);
+  return (slot - start) & (SAMBA_EVENT_WHEEL - 1);
+}
+
+/* False when there is none left. */
+static inline bool sambaEventsPop(SambaEvents *events, uint64_t *out_time, uint32_t *out_target) {
+  if (!events->filled_words && !events->size)
+    return false;
+  uint64_t time = events->filled_words ? events->now + sambaEventsNextDistance(events) : UINT64_MAX;
+
+  /* What is in the heap came when its time was still far off: before everything in the wheel at
+   * that time. */
+  if (events->size && events->heap[0].time <= time) {
+    SambaEvent event = sambaEventsPopFar(events);
+    *out_time = events->now = event.time;
+    *out_target = (uint32_t)(event.order & ((1u << SAMBA_EVENT_TARGET_BITS) - 1));
+    return true;
+  }
+
+  uint32_t slot = (uint32_t)time & (SAMBA_EVENT_WHEEL - 1);
+  uint32_t node = events->first[slot];
+  *out_time = events->now = time;
+  *out_target = events->nodes[node].target;
+  events->first[slot] = events->nodes[node].next;
+  events->nodes[node].next = events->free_nodes;
+  events->free_nodes = node;
+  if (events->first[slot] == SAMBA_NO_INDEX &&
+      !(events->filled[slot / 64] &= ~(UINT64_C(1) << slot % 64)))
+    events->filled_words &= ~(UINT64_C(1) << slot / 64);
+  return true;
+}
 
 /* Arithmetic on times and amounts that a hostile file may have made huge: saturates at
  * SAMBA_TIME_LIMIT. */
@@ -51,9 +118,15 @@ static inline uint64_t sambaTimeMul(uint64_t a, uint64_t b) {
   uint64_t product;
   return __builtin_mul_overflow(a, b, &product) ? SAMBA_TIME_LIMIT : sambaTimeClamp(product);
 }
-static inline uint64_t sambaTimeCeilDiv(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+static inline uint64_t sambaTimeCeilDiv(uint64_t a, uint64_t b) {
+  return a <= b ? a > 0 : (a - 1) / b + 1;
+}
 /* value * numerator / denominator, rounded up, for numerator <= denominator. */
 static inline uint64_t sambaTimeScale(uint64_t value, uint64_t numerator, uint64_t denominator) {
+  uint64_t product, sum; /* dividing 128 bits takes far longer */
+  if (!__builtin_mul_overflow(value, numerator, &product) &&
+      !__builtin_add_overflow(product, denominator - 1, &sum))
+    return sum / denominator;
   return (uint64_t)(((unsigned __int128)value * numerator + denominator - 1) / denominator);
 }
 static inline uint64_t sambaTimeMax(uint64_t a, uint64_t b) { return a > b ? a : b; }

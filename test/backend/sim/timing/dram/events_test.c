@@ -1,4 +1,5 @@
-/* The event queue against a sorted list: near and far events, ties in the order of their coming. */
+/* The event queue against a sorted list: near and far events, ties in the order of their coming.
+ * Arithmetic on times against that on 128 bits. */
 #include "backend/sim/timing/dram/events.h"
 
 #include <setjmp.h>
@@ -55,7 +56,24 @@ static void testOrder(void **state) {
   free(events);
 }
 
+static void testRoundingUp(void **state) {
+  (void)state;
+  static const uint64_t values[] = {
+      0, 1, 2, 3, 63, 64, 65, 4095, UINT64_C(1) << 31, (UINT64_C(1) << 33) + 1, SAMBA_TIME_LIMIT};
+  enum { COUNT = sizeof values / sizeof *values };
+  for (uint32_t a = 0; a < COUNT; ++a)
+    for (uint32_t b = 1; b < COUNT; ++b) {
+      assert_int_equal(sambaTimeCeilDiv(values[a], values[b]),
+                       values[a] / values[b] + (values[a] % values[b] != 0));
+      for (uint32_t n = 0; n <= b; ++n) { /* products on both sides of 2^64 */
+        unsigned __int128 product = (unsigned __int128)values[a] * values[n];
+        assert_int_equal(sambaTimeScale(values[a], values[n], values[b]),
+                         (uint64_t)((product + values[b] - 1) / values[b]));
+      }
+    }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testOrder)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testOrder), cmocka_unit_test(testRoundingUp)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
