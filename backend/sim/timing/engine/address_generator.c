@@ -153,18 +153,24 @@ static uint64_t requestBursts(SambaEngine *engine, const SambaActor *actor) {
   return sambaTimeMin(sambaTimeMin(memory->place.bursts, left), (uint64_t)machine->ag_bursts);
 }
 
-/* Whether a LOAD may walk `pieces` more; if not, it is looked at again. */
-static bool hasPlaces(SambaEngine *engine, uint32_t actor_index, uint64_t pieces) {
+static bool waitForPlaces(SambaEngine *engine, uint32_t actor_index, uint64_t pieces) {
   SambaActor *actor = &engine->actors[actor_index];
   uint64_t at;
   bool full;
-  if (actor->kind != SAMBA_ACTOR_LOAD ||
-      sambaLoadHasPlaces(engine, actor_index, pieces, &at, &full))
+  if (sambaLoadHasPlaces(engine, actor_index, pieces, &at, &full))
     return true;
   sambaActorWait(engine, actor, full ? SAMBA_WAIT_OUTPUT : SAMBA_WAIT_MEMORY);
   if (at != SAMBA_TIME_UNKNOWN)
     sambaAddressGeneratorWake(engine, actor->memory->generator, at);
   return false;
+}
+
+/* Whether a LOAD may walk `pieces` more; if not, it is looked at again. */
+static inline bool hasPlaces(SambaEngine *engine, uint32_t actor_index, uint64_t pieces) {
+  const SambaActor *actor = &engine->actors[actor_index];
+  return actor->kind != SAMBA_ACTOR_LOAD ||
+         sambaLoadHasPlacesAnyway(engine->machine, actor->memory, pieces) ||
+         waitForPlaces(engine, actor_index, pieces);
 }
 
 /* Vectors of the current token that are whole when `bursts` more bursts are there. */
@@ -238,7 +244,7 @@ static void sendRequest(SambaEngine *engine, uint32_t actor_index, uint64_t burs
       sambaDramEnter(&engine->dram, memory->place.channel, arrival, actor->unit, !read, &request);
   request->row = memory->place.row;
   request->bank = memory->place.bank;
-  request->bursts = (uint32_t)bursts;
+  request->bursts = (uint16_t)bursts;
   request->owner = memory->generator;
   request->slot = slot;
   if (event != SAMBA_TIME_UNKNOWN)

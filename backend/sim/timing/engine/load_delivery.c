@@ -12,8 +12,6 @@ static SambaLoadGroup *groupAt(const SambaMemoryState *memory, uint64_t group) {
   return &memory->groups[group & memory->group_mask];
 }
 
-static uint64_t placesOf(const SambaMachine *machine) { return 2 * (uint64_t)machine->ag_bursts; }
-
 void sambaLoadDeliveryInit(SambaEngine *engine, SambaActor *actor) {
   enum { fewGroups = 16 };
   actor->memory->groups = SAMBA_ARENA_ARRAY(&engine->arena, SambaLoadGroup, fewGroups);
@@ -52,7 +50,7 @@ static uint64_t piecesHeldUp(const SambaEngine *engine, const SambaMemoryState *
 bool sambaLoadHasPlaces(SambaEngine *engine, uint32_t actor_index, uint64_t pieces,
                         uint64_t *out_at, bool *out_full) {
   SambaMemoryState *memory = engine->actors[actor_index].memory;
-  uint64_t places = placesOf(engine->machine);
+  uint64_t places = sambaLoadPlaces(engine->machine);
   while (memory->group_free < memory->group_next &&
          groupAt(memory, memory->group_free)->left <= engine->now)
     memory->pieces_kept -= groupAt(memory, memory->group_free++)->pieces;

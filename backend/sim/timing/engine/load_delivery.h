@@ -5,6 +5,19 @@
 #include "backend/sim/timing/engine/timing_state.h"
 
 void sambaLoadDeliveryInit(SambaEngine *engine, SambaActor *actor);
+/* A LOAD has so many places for pieces of its pattern. */
+static inline uint64_t sambaLoadPlaces(const SambaMachine *machine) {
+  return 2 * (uint64_t)machine->ag_bursts;
+}
+/* Whether there are places for `pieces` more even if nothing of what was asked for since the oldest
+ * token began has left: then sambaLoadHasPlaces need not look. */
+static inline bool sambaLoadHasPlacesAnyway(const SambaMachine *machine,
+                                            const SambaMemoryState *memory, uint64_t pieces) {
+  uint64_t places = sambaLoadPlaces(machine), before = memory->pieces;
+  if (memory->token_base < memory->token_end)
+    before = sambaMemoryTokenAt(memory, memory->token_base)->pieces;
+  return memory->pieces_kept + pieces <= places && memory->pieces - before + pieces <= places;
+}
 /* Whether the LOAD may walk `pieces` more. If not, *out_at is the cycle at which the oldest ones
  * have left, SAMBA_TIME_UNKNOWN: the LOAD is looked at again when that is known, or when a consumer
  * makes room (*out_full). */

@@ -4,13 +4,20 @@
 #include "backend/sim/timing/engine/agenda.h"
 #include "backend/sim/timing/engine/load_delivery.h"
 
+#include <string.h>
+
 enum { readProbes = 8 };
+
+/* Twice as many as can be known, so that they are rarely moved to the front. */
+static uint32_t returnPlaces(const SambaEngine *engine) {
+  return 2 * (uint32_t)engine->machine->ag_bursts;
+}
 
 void sambaAddressGeneratorInit(SambaEngine *engine, SambaAddressGenerator *generator) {
   uint32_t most = (uint32_t)engine->machine->ag_bursts;
   generator->wake = SAMBA_TIME_UNKNOWN;
   generator->requests = SAMBA_ARENA_ARRAY(&engine->arena, SambaGeneratorRequest, most);
-  generator->returns = SAMBA_ARENA_ARRAY(&engine->arena, SambaBurstReturn, most);
+  generator->returns = SAMBA_ARENA_ARRAY(&engine->arena, uint64_t, returnPlaces(engine));
   generator->actors = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, generator->actor_count);
   generator->free_requests = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, most);
   while (generator->free_count < most) {
@@ -34,47 +41,19 @@ static uint64_t wayBack(const SambaEngine *engine) {
   return latency - latency / 2;
 }
 
-static void pushReturn(SambaAddressGenerator *generator, SambaBurstReturn pushed) {
-  SambaBurstReturn *heap = generator->returns;
-  uint32_t hole = generator->return_count++;
-  while (hole > 0 && heap[(hole - 1) / 2].tick > pushed.tick) {
-    heap[hole] = heap[(hole - 1) / 2];
-    hole = (hole - 1) / 2;
+/* Requests are done almost in order. */
+static void addReturn(const SambaEngine *engine, SambaAddressGenerator *generator, uint64_t cycle) {
+  if (generator->return_end == returnPlaces(engine)) {
+    generator->return_end -= generator->return_next;
+    memmove(generator->returns, generator->returns + generator->return_next,
+            generator->return_end * sizeof *generator->returns);
+    generator->return_next = 0;
   }
-  heap[hole] = pushed;
-}
-
-/* Puts what takes the place of the top where it belongs. */
-static void sinkReturn(SambaAddressGenerator *generator, SambaBurstReturn sunk) {
-  SambaBurstReturn *heap = generator->returns;
-  uint32_t hole = 0, count = generator->return_count;
-  for (uint32_t child = 1; child < count; child = 2 * hole + 1) {
-    child += child + 1 < count && heap[child + 1].tick < heap[child].tick;
-    if (heap[child].tick >= sunk.tick)
-      break;
-    heap[hole] = heap[child];
-    hole = child;
-  }
-  heap[hole] = sunk;
-}
-
-/* When the next burst comes back, of a generator that waits for any. */
-static uint64_t nextReturn(const SambaAddressGenerator *generator) {
-  return sambaDramCycleOf(generator->returns[0].tick);
-}
-
-/* The next burst of the request at the top has come back. */
-static void returnBurst(SambaAddressGenerator *generator) {
-  SambaBurstReturn top = generator->returns[0];
-  --generator->outstanding;
-  if (--top.left) {
-    top.tick += top.step;
-    sinkReturn(generator, top);
-    return;
-  }
-  if (--generator->return_count)
-    sinkReturn(generator, generator->returns[generator->return_count]);
-  generator->free_requests[generator->free_count++] = top.slot;
+  uint64_t *first = generator->returns + generator->return_next;
+  uint64_t *place = generator->returns + generator->return_end++;
+  for (; place > first && place[-1] > cycle; --place)
+    place[0] = place[-1];
+  *place = cycle;
 }
 
 bool sambaAddressGeneratorHasCredits(SambaEngine *engine, uint32_t index, uint64_t bursts) {
@@ -83,15 +62,17 @@ bool sambaAddressGeneratorHasCredits(SambaEngine *engine, uint32_t index, uint64
 
   if (generator->outstanding + bursts <= most)
     return true;
-  while (generator->return_count && nextReturn(generator) <= engine->now)
-    returnBurst(generator);
+  for (; generator->return_next < generator->return_end &&
+         generator->returns[generator->return_next] <= engine->now;
+       ++generator->return_next)
+    --generator->outstanding;
 
   if (generator->outstanding + bursts <= most)
     return true;
   generator->blocked = true;
   generator->needed = bursts;
-  if (generator->return_count)
-    sambaAddressGeneratorWake(engine, index, nextReturn(generator));
+  if (generator->return_next < generator->return_end)
+    sambaAddressGeneratorWake(engine, index, generator->returns[generator->return_next]);
   return false;
 }
 
@@ -125,11 +106,10 @@ static void completeRequest(SambaEngine *engine, uint32_t index, uint32_t slot,
   SambaAddressGenerator *generator = &engine->generators[index];
   SambaGeneratorRequest *request = &generator->requests[slot];
   times.begin += wayBack(engine) << SAMBA_DRAM_TICK_BITS;
-  pushReturn(generator, (SambaBurstReturn){.tick = times.begin + times.burst,
-                                           .step = times.burst,
-                                           .slot = slot,
-                                           .left = request->bursts});
+  for (uint32_t b = 0; b < request->bursts; ++b)
+    addReturn(engine, generator, sambaDramBurstDone(times, b));
   requestDone(engine, request, times);
+  generator->free_requests[generator->free_count++] = slot;
   if (generator->blocked)
     sambaAddressGeneratorWake(engine, index, sambaDramBurstDone(times, 0));
 }
@@ -218,7 +198,9 @@ void sambaAddressGeneratorEvent(SambaEngine *engine, uint32_t index) {
       !sambaAddressGeneratorHasCredits(engine, index, generator->needed))
     return;
   generator->blocked = false;
-  for (uint32_t i = 0; i < generator->actor_count; ++i)
-    sambaEngineQueue(engine, generator->actors[(generator->turn + i) % generator->actor_count]);
-  generator->turn = generator->actor_count ? (generator->turn + 1) % generator->actor_count : 0;
+  for (uint32_t i = generator->turn; i < generator->actor_count; ++i)
+    sambaEngineQueue(engine, generator->actors[i]);
+  for (uint32_t i = 0; i < generator->turn; ++i)
+    sambaEngineQueue(engine, generator->actors[i]);
+  generator->turn = generator->turn + 1 < generator->actor_count ? generator->turn + 1 : 0;
 }

@@ -261,19 +261,14 @@ typedef struct SambaGeneratorRequest {
   uint64_t group; /* LOAD: of the actor's SambaMemoryState */
 } SambaGeneratorRequest;
 
-/* The bursts of a request that still come back: the next one at a tick, the others in steps. */
-typedef struct SambaBurstReturn {
-  uint64_t tick, step;
-  uint32_t slot, left;
-} SambaBurstReturn;
-
 /* An address generator; each burst gives its credit back when its data are there. */
 typedef struct SambaAddressGenerator {
   SambaGeneratorRequest *requests; /* ag_bursts of them, in use or free */
   uint32_t *free_requests;         /* the last ones that became free are used first */
-  uint32_t free_count, return_count;
-  SambaBurstReturn *returns; /* of the requests whose times are known, a heap */
-  uint64_t outstanding;      /* bursts */
+  uint32_t free_count;
+  uint64_t *returns; /* cycles in which bursts come back, as far as known, in order */
+  uint32_t return_next, return_end; /* of them: [return_next, return_end) */
+  uint64_t outstanding;             /* bursts */
   uint64_t next_issue;
   uint64_t wake;
   bool blocked;    /* an actor waits for credits */
