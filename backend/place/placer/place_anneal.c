@@ -17,8 +17,7 @@ typedef struct {
   SambaPlacementBox box; /* of several units: around where they are */
   int32_t length;
   uint32_t weight;
-  uint32_t trial; /* that touched it last */
-  uint32_t pair;  /* of two units: both, as their exclusive or; of several: SAMBA_NO_INDEX */
+  uint32_t pair; /* of two units: both, as their exclusive or; of several: SAMBA_NO_INDEX */
 } Net;
 
 /* What becomes of a net with the move under trial. */
@@ -33,7 +32,6 @@ typedef struct {
   Net *nets;
   Touched *touched;
   uint32_t touched_count;
-  uint32_t trial;
   uint64_t random;
 } Annealer;
 
@@ -69,27 +67,12 @@ static SambaPlacementBox boxAfter(const SambaPlacement *placement, uint32_t net,
   return box;
 }
 
-/* A net that the trial has met already joins both units of a swap: it stays as it is after all.
- * Returns what it had added to the cost. */
-static int64_t keepNet(Annealer *annealer, uint32_t index) {
-  const Net *net = &annealer->nets[index];
-  for (uint32_t i = 0; i < annealer->touched_count; ++i) {
-    Touched *touched = &annealer->touched[i];
-    if (touched->net != index)
-      continue;
-    int32_t longer = touched->length - net->length;
-    touched->length = net->length;
-    touched->box = net->box;
-    return (int64_t)net->weight * longer;
-  }
-  return 0;
-}
-
 static bool isInside(SambaPlacementBox box, int32_t x, int32_t y) {
   return x > box.x0 && x < box.x1 && y > box.y0 && y < box.y1;
 }
 
-/* Cost change over the nets of `unit`, which has already moved from (old_x, old_y). */
+/* Cost change over the nets of `unit`, which has already moved from (old_x, old_y). Units that have
+ * changed places leave the nets of both as they are. */
 static int64_t touchNets(Annealer *annealer, uint32_t unit, int32_t old_x, int32_t old_y) {
   const SambaPlacement *placement = annealer->p;
   int32_t x = placement->unit_x[unit], y = placement->unit_y[unit];
@@ -97,12 +80,7 @@ static int64_t touchNets(Annealer *annealer, uint32_t unit, int32_t old_x, int32
   int64_t delta = 0;
   for (uint32_t i = placement->unit_net_start[unit]; i < placement->unit_net_start[unit + 1]; ++i) {
     uint32_t index = placement->unit_nets[i];
-    Net *net = &annealer->nets[index];
-    if (net->trial == annealer->trial) {
-      delta -= keepNet(annealer, index);
-      continue;
-    }
-    net->trial = annealer->trial;
+    const Net *net = &annealer->nets[index];
     Touched *touched = &annealer->touched[count];
     if (net->pair != SAMBA_NO_INDEX) {
       uint32_t other = net->pair ^ unit;
@@ -174,7 +152,6 @@ static int64_t tryMove(Annealer *annealer, uint32_t unit, int32_t window, int64_
   /* Boxes see where units are; slots change with moves that are kept. */
   moveTo(placement, unit, new_x, new_y);
   annealer->touched_count = 0;
-  ++annealer->trial;
   if (swap)
     moveTo(placement, other, x, y);
   int64_t delta = touchNets(annealer, unit, x, y);
