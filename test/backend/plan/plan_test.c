@@ -120,6 +120,19 @@ static void whatDoesNotFitIsExhausted(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+/* Copies along one side are tried first, then both together. */
+static void copiesAreAlongBothSides(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaStageGraph graph;
+  makeMatmul(&graph, &arena, SAMBA_DTYPE_BF16, 1024, 1024, 1024);
+  assert_null(sambaPlanTiles(&graph, machineOf("sn40l"), NULL));
+  const uint32_t *unroll = graph.mappings[0].unroll;
+  assert_true(unroll[0] > 1 && unroll[1] > 1);
+  assert_true(unroll[0] * unroll[1] >= 128);
+  sambaArenaDestroy(&arena);
+}
+
 /* Sums go through PMUs where that loads operands once. What leaves PMUs for that are buffers of
  * two copies each, but those have no twins: where there is room, copies far apart have twins. */
 static void copiesFarApartHaveTwins(void **state) {
@@ -328,6 +341,7 @@ static void longStreamsShareGenerators(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(mappingsAreChecked),
                                      cmocka_unit_test(whatDoesNotFitIsExhausted),
+                                     cmocka_unit_test(copiesAreAlongBothSides),
                                      cmocka_unit_test(copiesFarApartHaveTwins),
                                      cmocka_unit_test(lowerWantsMappings),
                                      cmocka_unit_test(largeMatmulUsesTheChip),
