@@ -160,6 +160,7 @@ FIXED = {
     "two loads, added": path("sn40l", "f32", 2, [2048], [("pcu", 1, {"second": True})]),
     "a PCU of half the pace": path("sn40l", "bf16", 1, [2048], [("pcu", 2)]),
     "a PCU with rows of two": path("sn40l", "f32", 1, [20, 48, 2], [("pcu", 0)]),
+    "vectors that end in the midst of gaps": path("tiny", "f32", 1, [3, 20], [], gap=5),
     "rows with gaps": path("tiny", "bf16", 1, [31, 5, 3], [], gap=16),
     "100 elements": path("tiny", "f32", 1, [100], [("pmu", 3)]),
     "tokens of 80 elements": path("sn40l", "f32", 4, [80], [("pmu", 2)]),

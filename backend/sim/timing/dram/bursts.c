@@ -125,6 +125,8 @@ uint64_t sambaBurstRunElements(const SambaBurstWalk *walk, const SambaBurstRun *
   bool has_steps =
       walk->run_counter < access->counter_count && access->trips[walk->run_counter] > 1;
   uint64_t step_bytes = UINT64_MAX;
+  if (!bytes)
+    return 0;
   if (has_steps)
     step_bytes = (uint64_t)access->strides[walk->run_counter] * walk->element_bytes;
   uint64_t within = (bytes % step_bytes + walk->element_bytes - 1) / walk->element_bytes;

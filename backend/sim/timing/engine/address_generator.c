@@ -185,17 +185,16 @@ static uint64_t vectorsWith(const SambaEngine *engine, const SambaMemoryState *m
   return elements / memory->vector_elements;
 }
 
-/* Which elements come with which burst of a group, for those who ask when each vector comes. */
+/* Where the elements of a group lie, for those who ask when each vector comes. */
 static void noteElements(const SambaEngine *engine, const SambaMemoryState *memory,
                          SambaLoadGroup *group) {
   const SambaMemoryToken *token = sambaMemoryTokenAt(memory, memory->token_end - 1);
   if (token->output_stream == SAMBA_NO_INDEX || !engine->streams[token->output_stream].tells)
     return;
-  uint64_t bytes = (uint64_t)engine->machine->dram_burst_bytes;
-  uint64_t each = sambaBurstRunElements(&memory->walk, &memory->run, bytes) - memory->run.skipped;
-  group->elements_before = elementsIssued(engine, memory, 0);
-  group->elements_first = elementsIssued(engine, memory, 1) - group->elements_before;
-  group->elements_each = sambaTimeMax(1, each);
+  group->run = memory->run;
+  group->run_address = memory->run_address;
+  group->elements_before = memory->walked - memory->run.elements;
+  group->first_burst = memory->next_burst;
 }
 
 /* Enters the next `bursts` bursts of a LOAD, or a run that asks for none, as a group. */

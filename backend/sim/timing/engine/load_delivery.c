@@ -99,23 +99,25 @@ static uint64_t firstWhole(const SambaLoadGroup *group, uint64_t vectors) {
   return before ? sambaDramBurstDone(group->times, before - 1) : group->last;
 }
 
-/* When the data of the first `elements` elements of a token are there, which a group completes. */
-static uint64_t arrivalOf(const SambaLoadGroup *group, uint64_t elements) {
-  if (!group->bursts || elements <= group->elements_before)
-    return 0;
-  uint64_t later = elements - group->elements_before;
-  later -= sambaTimeMin(later, group->elements_first);
-  uint64_t burst = sambaTimeCeilDiv(later, group->elements_each);
-  return sambaDramBurstDone(group->times, sambaTimeMin(burst, group->bursts - 1));
+/* Elements of the token that begin before burst `burst` of a group. */
+static uint64_t elementsBefore(const SambaEngine *engine, const SambaMemoryState *memory,
+                               const SambaLoadGroup *group, uint64_t burst) {
+  uint64_t at = (group->first_burst + burst) * (uint64_t)engine->machine->dram_burst_bytes;
+  uint64_t bytes = at - sambaTimeMin(at, group->run_address);
+  return group->elements_before + sambaBurstRunElements(&memory->walk, &group->run, bytes);
 }
 
 /* The same as below, for those who ask for each vector. */
 static void leaveOneByOne(SambaEngine *engine, SambaMemoryState *memory, SambaMemoryToken *token,
                           SambaLoadGroup *group) {
+  uint64_t bursts = 0; /* that are needed so far */
   for (; memory->vectors_left < group->vectors; ++memory->vectors_left) {
     uint64_t elements = (memory->vectors_left + 1) * memory->vector_elements;
     elements = sambaTimeMin(elements, memory->token_elements);
-    uint64_t at = sambaTimeMax(memory->left_at, arrivalOf(group, elements));
+    while (bursts < group->bursts && elementsBefore(engine, memory, group, bursts) < elements)
+      ++bursts;
+    uint64_t there = bursts ? sambaDramBurstDone(group->times, bursts - 1) : 0;
+    uint64_t at = sambaTimeMax(memory->left_at, group->bursts ? there : group->last);
     if (!memory->vectors_left)
       token->first = at;
     sambaPartialTokensAdd(engine, token->output_stream, at);

@@ -143,9 +143,9 @@ typedef struct SambaLoadGroup {
   SambaDramTimes times; /* of its bursts */
   uint64_t last;        /* the data of the last burst are there; SAMBA_TIME_UNKNOWN */
   uint64_t vectors;     /* of its token that are whole with it */
-  /* Elements of its token: those that came with the groups before, those that its first burst
-   * completes, and each further one. */
-  uint64_t elements_before, elements_first, elements_each;
+  /* For those who ask for each vector: the run of its bursts, and elements of its token before. */
+  SambaBurstRun run;
+  uint64_t run_address, elements_before, first_burst;
   uint64_t token;
   uint64_t left; /* its data have left */
   uint32_t pieces, bursts;
