@@ -36,6 +36,7 @@ typedef struct Pattern {
   uint32_t count, guard_count;
   uint64_t trips[STEPS];
   int64_t strides[STEPS];
+  uint64_t turns[STEPS];      /* of the counter after which all comes again, guards apart */
   uint64_t inside[STEPS + 1]; /* elements of the nest from this counter on */
   int64_t *guard_strides;     /* [guard][STEPS] */
   int64_t *guard_low;         /* [guard][STEPS + 1]: what the nest adds to it, at least and most */
@@ -165,6 +166,13 @@ static void cutAtVectors(Pattern *pattern) {
   }
 }
 
+/* Steps of a counter after which the shift of its nest is one of whole periods. */
+static uint64_t turnsOf(const Pattern *pattern, uint32_t level) {
+  int64_t step = pattern->strides[level] % pattern->period;
+  uint64_t apart = (uint64_t)(step < 0 ? -step : step);
+  return (uint64_t)pattern->period / sambaGreatestDivisor((uint64_t)pattern->period, apart);
+}
+
 /* What follows from the counters: sizes of nests, ranges of guards and addresses. */
 static void measure(Pattern *pattern) {
   int64_t least = 0;
@@ -172,6 +180,7 @@ static void measure(Pattern *pattern) {
   for (uint32_t c = pattern->count; c-- > 0;) {
     int64_t last = (int64_t)pattern->trips[c] - 1;
     pattern->inside[c] = pattern->inside[c + 1] * pattern->trips[c];
+    pattern->turns[c] = turnsOf(pattern, c);
     least += pattern->strides[c] < 0 ? pattern->strides[c] * last : 0;
     for (uint32_t g = 0; g < pattern->guard_count; ++g) {
       int64_t moved = guardStrides(pattern, g)[c] * last;
@@ -464,6 +473,15 @@ static bool settleGuards(const Pattern *pattern, uint32_t level, int64_t *guards
   return true;
 }
 
+/* Most periods are a power of two, and a division costs as much as all else. */
+static int64_t placeInPeriod(const Pattern *pattern, int64_t address) {
+  int64_t period = pattern->period;
+  if ((period & (period - 1)) == 0)
+    return address & (period - 1);
+  int64_t rest = address % period;
+  return rest < 0 ? rest + period : rest;
+}
+
 /* Iterations [first, end) of a counter. */
 typedef struct Inside {
   uint64_t first, end;
@@ -490,13 +508,6 @@ static Inside whereGuardsHold(const Pattern *pattern, uint32_t level, const int6
   return last < first ? (Inside){0, 0} : (Inside){(uint64_t)first, (uint64_t)last + 1};
 }
 
-/* Shifts of the nest by the counter's steps after which all comes again. */
-static uint64_t turnsOf(const Pattern *pattern, uint32_t level) {
-  int64_t step = pattern->strides[level] % pattern->period;
-  uint64_t apart = (uint64_t)(step < 0 ? -step : step);
-  return (uint64_t)pattern->period / sambaGreatestDivisor((uint64_t)pattern->period, apart);
-}
-
 static const uint64_t *nestCycles(SambaPortPatterns *patterns, Pattern *pattern, uint32_t level,
                                   int64_t address, const int64_t *guards);
 
@@ -504,7 +515,7 @@ static const uint64_t *nestCycles(SambaPortPatterns *patterns, Pattern *pattern,
  * Where guards hold throughout, only the place in a period matters. */
 static void addIterations(SambaPortPatterns *patterns, Pattern *pattern, uint32_t level,
                           int64_t *state, uint64_t *cycles) {
-  uint64_t trips = pattern->trips[level], turns = turnsOf(pattern, level);
+  uint64_t trips = pattern->trips[level], turns = pattern->turns[level];
   Inside inside = whereGuardsHold(pattern, level, state + 1);
   uint64_t step = 1;
   for (uint64_t i = 0; i < trips; i += step) {
@@ -534,7 +545,7 @@ static const uint64_t *nestCycles(SambaPortPatterns *patterns, Pattern *pattern,
   uint64_t vectors =
       (pattern->inside[level] + pattern->vector_elements - 1) / pattern->vector_elements;
   key[0] = level;
-  key[1] = address % pattern->period + (address % pattern->period < 0 ? pattern->period : 0);
+  key[1] = placeInPeriod(pattern, address);
   if (guard_count)
     memcpy(key + 2, guards, guard_count * sizeof *guards);
   if (!settleGuards(pattern, level, key + 2)) {
