@@ -150,12 +150,19 @@ static SambaStatus completeCalls(SambaPef *pef) {
   return status;
 }
 
-/* The lifetimes of symbols, as the bindings say. Symbols that no call touches keep none. */
+/* The lifetimes of symbols that state none, as the bindings say. Symbols that no call touches keep
+ * none. */
 static void completeLifetimes(SambaPef *pef) {
+  bool *stated = SAMBA_ARENA_ARRAY(&pef->arena, bool, pef->symbols_count);
+  for (uint32_t s = 0; s < pef->symbols_count; ++s)
+    stated[s] =
+        pef->symbols[s].first_call != SAMBA_PEF_NONE || pef->symbols[s].last_call != SAMBA_PEF_NONE;
+
   for (uint32_t c = 0; c < pef->calls_count; ++c)
     for (uint32_t b = 0; b < pef->calls[c].bindings_count; ++b) {
-      uint32_t index = pef->calls[c].bindings[b].symbol;
-      if (index >= pef->symbols_count)
+      const SambaPefBinding *binding = &pef->calls[c].bindings[b];
+      uint32_t index = binding->symbol;
+      if (binding->kind != SAMBA_PEF_BINDING_SYMBOL || index >= pef->symbols_count || stated[index])
         continue;
       SambaPefSymbol *symbol = &pef->symbols[index];
       symbol->first_call = symbol->first_call == SAMBA_PEF_NONE ? c : symbol->first_call;
@@ -193,10 +200,8 @@ SambaStatus objdumpComplete(SambaPef *pef) {
   completeSizes(pef);
   completeRegions(pef, &machine);
   SAMBA_RETURN_IF_ERROR(completeSections(pef, &machine));
-  bool calls = pef->calls_count > 0;
   SAMBA_RETURN_IF_ERROR(completeCalls(pef));
-  if (!calls)
-    completeLifetimes(pef);
+  completeLifetimes(pef);
   if (!pef->graphs_count)
     completeGraph(pef);
   return NULL;
