@@ -33,13 +33,13 @@ def chain(*levels):
 
 class Path:
     """The listing of a section: a load of tokens whose rows lie `gap` elements apart, units that
-    are added one by one, and a store."""
+    are added one by one, and a store, of all tokens or of the first `kept`."""
 
-    def __init__(self, machine, dtype, tokens, shape, gap=0):
+    def __init__(self, machine, dtype, tokens, shape, gap=0, kept=None):
         self.machine, self.dtype, self.tokens, self.shape = machine, dtype, tokens, list(shape)
         strides = [s * (shape[-1] + gap) // shape[-1] for s in dense(shape)[:-1]] + [1]
         self.step = sum((n - 1) * s for n, s in zip(shape, strides)) + 1
-        self.symbols = [("x0", tokens * self.step, "input")]
+        self.symbols, self.kept = [("x0", tokens * self.step, "input")], kept
         self.units, self.streams, self.end = [], [], None
         self.source = chain([tokens], shape), chain([self.step], strides)
         self.load("x0")
@@ -120,6 +120,9 @@ class Path:
             f"  store last symbol=y\n    input dtype={self.dtype}"
             f" trips={chain([self.tokens], self.shape)} strides={step}"
         )
+        if self.kept is not None:
+            store += f"\n      guard constant=0 limit={self.kept}"
+            store += f" strides={chain([1], [0] * len(self.shape))}"
         self.join(self.end, "last")
         symbols = self.symbols + [("y", self.tokens * size, "output")]
         return "\n".join(
@@ -166,6 +169,7 @@ FIXED = {
     "tokens of 80 elements": path("sn40l", "f32", 4, [80], [("pmu", 2)]),
     "tokens of 100 elements": path("sn40l", "f32", 3, [100], [("pcu", 1)]),
     "tokens of 96 elements": path("sn40l", "f32", 8, [96], [("pmu", 2)]),
+    "tokens that are not stored": path("sn40l", "bf16", 32, [16, 128], [("pmu", 2)], kept=16),
     "plasticine, tokens of 100": path("plasticine", "f32", 8, [100], []),
 }
 

@@ -421,6 +421,8 @@ static bool endIssue(SambaEngine *engine, uint32_t actor_index) {
   }
 
   if (actor->kind == SAMBA_ACTOR_STORE) {
+    if (!memory->walk.access->has_index) /* what a guard leaves out is taken as well */
+      takeData(engine, actor, memory->token_elements);
     if (actor->pending || actor->end_minimum > engine->now) {
       sambaActorWait(engine, actor, SAMBA_WAIT_INPUT);
       if (!actor->pending)
