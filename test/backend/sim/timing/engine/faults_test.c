@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -160,6 +161,20 @@ static void checkTooManyCycles(TestEngine engine) {
       "too many cycles: section 'test' was not finished after 1000 cycles, with 2 units or buffer "
       "ports unfinished; raise --max-cycles if this is expected");
   assertContains(text, "note: 'in' read port (buffer, firing 15 of 100) ");
+  testSectionDestroy(section);
+
+  /* The first units are listed, the others counted. */
+  section = testSectionCreate();
+  char names[10][2][8];
+  for (int i = 0; i < 10; ++i) {
+    snprintf(names[i][0], sizeof names[i][0], "in%d", i);
+    snprintf(names[i][1], sizeof names[i][0], "out%d", i);
+    in = testFountain(section, names[i][0], SAMBA_DTYPE_F32, 100, 1024);
+    testConnect(section, in, 0, testSink(section, names[i][1], SAMBA_DTYPE_F32, 100, 1024), 0);
+  }
+  testFaultBy(engine, &tiny, section, 1000, text, sizeof text);
+  assertContains(text, "with 20 units or buffer ports unfinished");
+  assertContains(text, "and 4 more units or buffer ports");
   testSectionDestroy(section);
 
   /* Chains as long as the format allows neither overflow nor hang. */
