@@ -9,6 +9,8 @@
 #include "backend/split/split_programs.h"
 #include "support/number/integer.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The loops of the pipeline in the dimensions of a stage, which may lack those of one point. */
@@ -70,6 +72,7 @@ typedef struct Pipelines {
   uint32_t *classes[SAMBA_MAX_PIPELINE_DIMS]; /* the dimension of each group */
   SambaPipelineDims *dims;                    /* of the pipeline being tried */
   Best best;
+  SAMBA_ARRAY(SambaPipeline) tried;
   SambaStatus why; /* the last one that cannot be planned */
   bool balanced;   /* groups start with their share of the machine */
 } Pipelines;
@@ -86,6 +89,7 @@ static bool tryPipeline(Pipelines *pipelines, const SambaPipeline *pipeline) {
   SambaPlanner *planner = pipelines->planner;
   Best *best = &pipelines->best;
   double cycles = 0;
+  sambaArrayAppend(&pipelines->tried, *pipeline);
   SambaStatus status = sambaPlanTogether(planner, pipeline, pipelines->balanced, &cycles);
 
   sambaStatusFree(pipelines->why);
@@ -192,6 +196,82 @@ static void tryNest(Pipelines *pipelines, uint32_t count) {
   }
 }
 
+static bool wasTried(const Pipelines *pipelines, const SambaPipeline *pipeline) {
+  for (size_t i = 0; i < pipelines->tried.size; ++i) {
+    const SambaPipeline *other = &pipelines->tried.data[i];
+    bool same = other->count == pipeline->count;
+    for (uint32_t loop = 0; loop < pipeline->count && same; ++loop)
+      same = other->extent[loop] == pipeline->extent[loop] &&
+             other->tile[loop] == pipeline->tile[loop] &&
+             other->copies[loop] == pipeline->copies[loop];
+    if (same)
+      return true;
+  }
+  return false;
+}
+
+/* PCUs of a pipeline whose groups have one copy in each replica. */
+static uint64_t leastPcus(const SambaPlanner *planner, const SambaPipeline *pipeline) {
+  uint64_t pcus = 0;
+  for (uint32_t g = 0; g < planner->groups.count; ++g)
+    pcus += planner->groups.groups[g]->pcus;
+  for (uint32_t loop = 0; loop < pipeline->count; ++loop)
+    pcus *= pipeline->copies[loop];
+  return pcus;
+}
+
+static void tryOnce(Pipelines *pipelines, const SambaPipeline *pipeline) {
+  if (leastPcus(pipelines->planner, pipeline) <= pipelines->planner->pcus &&
+      !wasTried(pipelines, pipeline))
+    tryPipeline(pipelines, pipeline);
+}
+
+/* Copies along a loop that have other numbers of tiles each: the next fewer, half as many, the next
+ * more, twice as many. */
+enum { otherCopies = 4 };
+static uint32_t copiesBeside(const SambaPipeline *pipeline, uint32_t loop, uint32_t *out_copies) {
+  int64_t tiles = sambaCeilDiv(pipeline->extent[loop], pipeline->tile[loop]);
+  int64_t copies = pipeline->copies[loop], each = sambaCeilDiv(tiles, copies);
+  int64_t more = copies > 1 ? sambaCeilDiv(tiles, copies - 1) : tiles + 1;
+  int64_t wanted[otherCopies] = {each - 1, each / 2, more, 2 * each};
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < otherCopies; ++i)
+    if (wanted[i] > 0 && wanted[i] <= tiles)
+      out_copies[count++] = (uint32_t)sambaCeilDiv(tiles, wanted[i]);
+  return count;
+}
+
+/* Replicas beside those of the best pipeline: more or fewer along one of its loops, or half along
+ * one and twice as many along another. Of as many replicas those along inner loops have smaller
+ * first slots, and those along outer loops share none of their rows. */
+static void tryBeside(Pipelines *pipelines) {
+  const SambaPipeline start = pipelines->best.pipeline;
+  SambaPipeline pipeline = start;
+  pipeline.groups = pipelines->dims;
+  memcpy(pipelines->dims, pipelines->best.dims,
+         pipelines->planner->groups.count * sizeof *pipelines->dims);
+
+  for (uint32_t loop = 0; loop < start.count; ++loop) {
+    uint32_t copies[otherCopies], count = copiesBeside(&start, loop, copies);
+    for (uint32_t i = 0; i < count; ++i) {
+      pipeline.copies[loop] = copies[i];
+      tryOnce(pipelines, &pipeline);
+    }
+    pipeline.copies[loop] = start.copies[loop] / 2;
+    for (uint32_t other = 0; other < start.count && start.copies[loop] > 1; ++other) {
+      pipeline.copies[other] *= 2;
+      if (other != loop &&
+          pipeline.copies[other] <= sambaCeilDiv(start.extent[other], start.tile[other]))
+        tryOnce(pipelines, &pipeline);
+      pipeline.copies[other] /= 2;
+    }
+    pipeline.copies[loop] = start.copies[loop];
+  }
+}
+
+/* Other replicas must leave at most this share of the cycles, or the search for them ends. */
+static const double worthBeside = 0.99;
+
 static SambaStatus planSeveral(SambaPlanner *planner) {
   SambaArena *scratch = &planner->scratch;
   uint32_t groups = planner->groups.count;
@@ -210,6 +290,11 @@ static SambaStatus planSeveral(SambaPlanner *planner) {
     tryClass(&pipelines, c);
   for (uint32_t count = 2; count <= pipelines.class_count; ++count)
     tryNest(&pipelines, count);
+  for (double before = INFINITY; planner->tries_beside && pipelines.best.found &&
+                                 pipelines.best.cycles < worthBeside * before;) {
+    before = pipelines.best.cycles;
+    tryBeside(&pipelines);
+  }
   SambaStatus first = pipelines.why;
   pipelines.why = NULL;
   tryPipeline(&pipelines, &(SambaPipeline){.count = 0});
@@ -221,6 +306,7 @@ static SambaStatus planSeveral(SambaPlanner *planner) {
     tryPipeline(&pipelines, &(SambaPipeline){.count = 0});
   }
 
+  sambaArrayFree(&pipelines.tried);
   if (!pipelines.best.found) {
     sambaStatusFree(first ? pipelines.why : NULL);
     return first ? first : pipelines.why;
@@ -349,6 +435,7 @@ SambaStatus sambaPlanSection(SambaStageGraph *graph, const SambaMachine *machine
                             .machine = machine,
                             .ags = (uint32_t)machine->ag_count,
                             .all_pcus = usable.pcus};
+    planner.tries_beside = options && options->tries_beside;
     planner.pcus = usable.pcus / divisor;
     if (attempt > 1) /* PMUs run out first */
       planner.pcus -= planner.pcus * (uint32_t)(attempt - 1) / 6;

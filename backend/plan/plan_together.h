@@ -15,6 +15,7 @@ typedef struct SambaPlanner {
   bool *fixed; /* mapped by hand */
   uint32_t all_pcus, pcus, pmus, ags;
   uint32_t units;    /* PCUs and PMUs together, at most */
+  bool tries_beside; /* numbers of replicas beside those of the best pipeline, too */
   uint32_t *level;   /* of each group: how many buffers lie before it on the longest way */
   uint32_t *writer;  /* of each tensor: its last group, SAMBA_NO_INDEX: none */
   bool *between;     /* tensors that groups of the section read and write */

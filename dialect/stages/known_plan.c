@@ -133,29 +133,33 @@ static bool carriesSums(const SambaStageGraph *graph) {
   return false;
 }
 
-/* A plan for less of the machine must be predicted to take at most this share of the cycles: the
- * prediction is not exact. */
-static const double lesserShare = 0.99;
+/* Another plan must be predicted to take at most this share of the cycles: the prediction is not
+ * exact. */
+static const double otherShare = 0.99;
 
 /* The planner ranks candidates by a model that is coarser than the prediction. So what it does with
- * more room may be slower than what it does with less: these plans are made too, and compared by
- * the prediction. `given`: the mappings that were there before. */
-static void compareLesser(const SambaPlanTarget *target, const SambaMapping *given,
+ * more room may be slower than what it does with less: these plans are made too, one with other
+ * numbers of replicas, and compared by the prediction. `given`: the mappings that were there
+ * before. */
+static void compareOthers(const SambaPlanTarget *target, const SambaMapping *given,
                           Wanted *wanted) {
   static const struct {
     int64_t pmu_bytes, grid_rows; /* divisors */
     uint32_t pcus;
-  } lesser[] = {{2, 1, 1}, {4, 1, 1}, {1, 2, 1}, {1, 1, 2}};
+    bool tries_beside;
+  } others[] = {
+      {1, 1, 1, true}, {2, 1, 1, false}, {4, 1, 1, false}, {1, 2, 1, false}, {1, 1, 2, false}};
   SambaStageGraph *graph = wanted->graph;
   size_t size = graph->stage_count * sizeof *graph->mappings;
   SambaMapping *best = sambaAllocate(size + 1);
   bool carried = carriesSums(graph);
   memcpy(best, graph->mappings, size);
-  for (size_t i = 0; i < sizeof lesser / sizeof *lesser; ++i) {
+  for (size_t i = 0; i < sizeof others / sizeof *others; ++i) {
     SambaMachine machine = *target->machine;
-    machine.pmu_bytes /= lesser[i].pmu_bytes;
-    machine.grid_rows /= lesser[i].grid_rows;
-    SambaPlanOptions options = {.parallel_divisor = lesser[i].pcus};
+    machine.pmu_bytes /= others[i].pmu_bytes;
+    machine.grid_rows /= others[i].grid_rows;
+    SambaPlanOptions options = {.parallel_divisor = others[i].pcus,
+                                .tries_beside = others[i].tries_beside};
     Wanted other = {.graph = graph};
     memcpy(graph->mappings, given, size);
     SambaStatus status = sambaPlanTiles(graph, &machine, &options);
@@ -164,7 +168,7 @@ static void compareLesser(const SambaPlanTarget *target, const SambaMapping *giv
     bool wanting = !status && !carried && carriesSums(graph);
     if (!status && !same && !wanting) /* it has all mappings now: emitted for the whole machine */
       status = planGraph(target, NULL, graph, &other);
-    if (!status && other.fits && other.cost.cycles <= lesserShare * wanted->cost.cycles) {
+    if (!status && other.fits && other.cost.cycles <= otherShare * wanted->cost.cycles) {
       memcpy(best, graph->mappings, size);
       wanted->cost = other.cost;
     }
@@ -221,7 +225,7 @@ static SambaStatus compareOrFind(const SambaPlanTarget *target, Wanted *wanted, 
   memcpy(given, graph->mappings, size);
   SambaStatus status = planOrFind(&own, NULL, wanted, say_why);
   if (wanted->fits) {
-    compareLesser(&own, given, wanted);
+    compareOthers(&own, given, wanted);
     keepPlan(target, digest, wanted, NULL);
   }
   free(given);

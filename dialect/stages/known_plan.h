@@ -16,8 +16,8 @@
 typedef struct SambaPlanTarget {
   const SambaMachine *machine;
   MlirAttribute attribute;
-  /* Plans for less of the machine are made too, and of all of them the one that is predicted to
-   * take the fewest cycles is taken. */
+  /* Plans for less of the machine, and with other numbers of replicas, are made too; of all of them
+   * the one that is predicted to take the fewest cycles is taken. */
   bool compares;
 } SambaPlanTarget;
 

@@ -338,8 +338,31 @@ static void longStreamsShareGenerators(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+/* 16 replicas leave units idle, and 64 have to wait for their first slots: what lies between is
+ * tried, too, where that is asked for. */
+static void replicasAreRefined(void **state) {
+  (void)state;
+  const int64_t rows = 4096, width = 512;
+  SambaArena arena = {0};
+  SambaStageGraph graph = {.arena = &arena, .name = "mlp"};
+  SambaDType dtype = SAMBA_DTYPE_BF16;
+  uint32_t x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){rows, width});
+  uint32_t w = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){width, width});
+  uint32_t v = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){width, width});
+  uint32_t y = addMatmul(&graph, x, w, false, SAMBA_TENSOR_INTERMEDIATE, dtype);
+  addMatmul(&graph, y, v, false, SAMBA_TENSOR_RESULT, dtype);
+
+  SambaPlanOptions options = {.tries_beside = true};
+  assert_null(sambaPlanTiles(&graph, machineOf("sn40l"), &options));
+  const SambaMapping *mapping = &graph.mappings[0];
+  assert_int_equal(mapping->pipeline_count, 1);
+  assert_int_equal(mapping->unroll[mapping->pipeline_dims[0]], 32);
+  sambaArenaDestroy(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(mappingsAreChecked),
+                                     cmocka_unit_test(replicasAreRefined),
                                      cmocka_unit_test(whatDoesNotFitIsExhausted),
                                      cmocka_unit_test(copiesAreAlongBothSides),
                                      cmocka_unit_test(copiesFarApartHaveTwins),
