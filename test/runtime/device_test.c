@@ -31,8 +31,6 @@ static void addSymbol(SambaPef *pef, uint32_t index, const char *name, SambaPefS
   symbol->bytes = four[0] * sambaDTypeBytes(device_dtype);
   symbol->region = index;
   symbol->address = 512 * index;
-  symbol->first_call = 0;
-  symbol->last_call = callCount - 1;
 
   SambaPefRegion *region = &pef->regions[index];
   sambaPefRegionInitialize(region);

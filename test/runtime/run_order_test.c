@@ -179,6 +179,9 @@ static void bindX(SambaPef *pef) {
     bindings[trainingArgins] = (SambaPefBinding){.symbol = trainingX, .argin = SAMBA_PEF_NONE};
     pef->calls[c].bindings = bindings;
     pef->calls[c].bindings_count = trainingArgins + 1;
+    SambaPefSymbol *x = &pef->symbols[trainingX];
+    x->first_call = x->first_call == SAMBA_PEF_NONE ? c : x->first_call;
+    x->last_call = c;
   }
 }
 

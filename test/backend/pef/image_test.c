@@ -54,6 +54,7 @@ static SambaPef *createWithSection(void) {
   pef->regions[SAMPLE_X].bytes = pef->regions[SAMPLE_Y].bytes = 256;
   pef->calls[0].bindings_count = 2;
   pef->calls[0].bindings[1].symbol = SAMPLE_Y;
+  pef->symbols[SAMPLE_W].first_call = pef->symbols[SAMPLE_W].last_call = SAMBA_PEF_NONE;
   pef->calls[0].layers_count = 0;
 
   return pef;

@@ -1,6 +1,7 @@
 /* Property test: a load feeds a store over memory that overlaps at random; guards, strides
- * and element sizes are random too. The check of memory order refuses exactly those pairs of which
- * one store's firing writes a byte that a later firing of the load reads. */
+ * and element sizes are random too. The check of memory order refuses every pair that writes a byte
+ * before the load reads it for the last time. It accepts pairs of which every firing of the store
+ * writes what earlier firings of the load have read, and nearly all that walk alike. */
 #include "backend/section/access.h"
 #include "backend/section/check/order_check.h"
 #include "test/backend/sim/value/builder.h"
@@ -43,10 +44,9 @@ static SambaAccess randomAccess(Builder *builder, uint32_t counters, uint32_t le
   return access;
 }
 
-/* The first or the last firing, from 1, that touches each byte; 0: none. */
+/* The first or the last step of `every` elements each, from 1, that touches each byte; 0: none. */
 static void touch(const SambaAccess *access, uint64_t elements, uint64_t origin, uint32_t size,
-                  bool last, uint32_t *firings) {
-  uint64_t inner = sambaTripProduct(access->trips, access->token_level, access->counter_count);
+                  bool last, uint64_t every, uint32_t *firings) {
   uint64_t steps = sambaTripProduct(access->trips, 0, access->counter_count);
   for (uint64_t step = 0; step < steps; ++step) {
     int64_t at = access->base, value = access->guard_count ? access->guards[0].constant : 0;
@@ -63,12 +63,32 @@ static void touch(const SambaAccess *access, uint64_t elements, uint64_t origin,
     for (uint32_t b = 0; b < size; ++b) {
       uint32_t *firing = &firings[origin + (uint64_t)at * size + b];
       if (last || !*firing)
-        *firing = (uint32_t)(step / inner) + 1;
+        *firing = (uint32_t)(step / every) + 1;
     }
   }
 }
 
-static bool compareOnce(long seed) {
+/* Does one step of the store, of `every` elements, touch a byte that the load touches in that step,
+ * or only later? At least `apart` steps must lie between. */
+static bool meets(const SambaAccess *from, const SambaAccess *to, const uint64_t *addresses,
+                  uint64_t elements, uint32_t size, uint64_t every, uint32_t apart) {
+  uint32_t *loaded = calloc(memoryBytes, sizeof *loaded);
+  uint32_t *stored = calloc(memoryBytes, sizeof *stored);
+  touch(from, elements, addresses[0], size, true, every, loaded);
+  touch(to, elements, addresses[1], size, false, every, stored);
+  bool met = false;
+  for (uint32_t b = 0; b < memoryBytes; ++b)
+    met |= stored[b] && loaded[b] && loaded[b] + apart > stored[b];
+  free(loaded);
+  free(stored);
+  return met;
+}
+
+typedef struct Count {
+  long races, updates, accepted; /* updates: walks that are alike, and visit nothing twice */
+} Count;
+
+static void compareOnce(long seed, Count *count) {
   srand48(seed);
   Builder builder;
   builderInitialize(&builder);
@@ -82,36 +102,36 @@ static bool compareOnce(long seed) {
   uint32_t x = builderSymbol(&builder, "x", dtype, elements, false);
   uint32_t y = builderSymbol(&builder, "y", dtype, elements, true);
   SambaAccess from = randomAccess(&builder, counters, level, trips);
-  SambaAccess to = chance(30) ? from : randomAccess(&builder, counters, level, trips);
+  const bool same = chance(30);
+  SambaAccess to = same ? from : randomAccess(&builder, counters, level, trips);
   uint32_t load = builderLoad(&builder, x, from), store = builderStore(&builder, y, to);
   builderStream(&builder, load, 0, store, 0);
-  uint64_t addresses[2] = {64, 64 + (uint64_t)(lrand48() % 20) * size};
+  uint64_t addresses[2] = {64, 64 + (uint64_t)(chance(30) ? 0 : lrand48() % 20) * size};
 
-  uint32_t *loaded = calloc(memoryBytes, sizeof *loaded);
-  uint32_t *stored = calloc(memoryBytes, sizeof *stored);
-  touch(&from, elements, addresses[0], size, true, loaded);
-  touch(&to, elements, addresses[1], size, false, stored);
-  bool conflict = false;
-  for (uint32_t b = 0; b < memoryBytes; ++b)
-    conflict |= stored[b] && loaded[b] > stored[b];
+  uint64_t token = sambaTripProduct(trips, level, counters);
+  bool race = meets(&from, &to, addresses, elements, size, 1, 0);
+  bool apart = !meets(&from, &to, addresses, elements, size, token, 1);
+  bool alike = same && addresses[0] == addresses[1];
 
   SambaStatus status = sambaSectionCheckOrder(&builder.section, addresses);
-  if (!status != !conflict)
-    fprintf(stderr, "seed %ld: %s\n", seed, sambaStatusGetMessage(status));
-  assert_int_equal(status != NULL, conflict);
+  if (status ? apart : race)
+    fprintf(stderr, "seed %ld: %s\n", seed, status ? sambaStatusGetMessage(status) : "accepted");
+  assert_false(status ? apart : race);
+  count->races += race;
+  count->updates += alike && !race;
+  count->accepted += alike && !race && !status;
   sambaStatusFree(status);
-  free(loaded);
-  free(stored);
   builderDestroy(&builder);
-  return conflict;
 }
 
 static void testRandomPairs(void **state) {
   (void)state;
-  long conflicts = 0;
+  Count count = {0};
   for (long seed = 1; seed <= 5000; ++seed)
-    conflicts += compareOnce(seed);
-  assert_in_range(conflicts, 500, 4500);
+    compareOnce(seed, &count);
+  assert_in_range(count.races, 500, 4500);
+  /* That strides visit nothing twice is not always seen. */
+  assert_true(count.updates >= 100 && count.accepted >= count.updates * 9 / 10);
 }
 
 int main(void) {
