@@ -337,7 +337,7 @@ static Rounds drawRounds(uint32_t *random) {
 static void printRounds(const Rounds *draw, int rounds, SambaText *out) {
   SambaText streams = {0};
   const char *from = "lx";
-  char name[8];
+  char name[16];
   sambaTextFormat(out,
                   "section rounds {\n"
                   "  symbol x dtype=f32 elements=4096\n"

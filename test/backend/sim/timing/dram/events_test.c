@@ -39,8 +39,8 @@ static void testOrder(void **state) {
     for (uint32_t i = 0; i < pushed; ++i)
       if (!expected[i].taken && (best == MOST || expected[i].time < expected[best].time))
         best = i;
-    uint64_t time;
-    uint32_t target;
+    uint64_t time = 0;
+    uint32_t target = 0;
     assert_true(sambaEventsPop(events, &time, &target));
     assert_int_equal(time, expected[best].time);
     assert_int_equal(target, best);
