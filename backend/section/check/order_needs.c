@@ -210,29 +210,29 @@ typedef struct Run {
   uint64_t first, count;
 } Run;
 
-/* One stream takes the whole run, which has a place among the stream's own elements then. */
-static bool runOfStream(const SambaPort *port, Run *run, uint32_t *out_place) {
-  uint64_t block = port->block ? port->block : 1, elements = port->token_elements * block;
-  uint64_t turn = run->first / elements;
-  *out_place = (uint32_t)(turn % port->stream_count);
-  if (port->stream_count == 1)
-    return true;
-  if ((run->first + run->count - 1) / elements != turn)
-    return false;
-  run->first = turn / port->stream_count * elements + run->first % elements;
-  return true;
+/* Elements that pass between two changes of a port to its next stream. */
+static uint64_t elementsOfTurn(const SambaPort *port) {
+  return port->token_elements * (port->block ? port->block : 1);
 }
 
-/* The same the other way round, at the port that deals tokens to the stream. */
-static bool runOfPort(const SambaPort *port, uint32_t place, Run *run) {
-  uint64_t block = port->block ? port->block : 1, elements = port->token_elements * block;
-  uint64_t turn = run->first / elements;
-  if (port->stream_count == 1)
-    return true;
-  if ((run->first + run->count - 1) / elements != turn)
-    return false;
+/* One stream, or one turn of a port, passes the whole run. */
+static bool passesInOneTurn(const SambaPort *port, const Run *run) {
+  uint64_t elements = elementsOfTurn(port);
+  return port->stream_count == 1 ||
+         (run->first + run->count - 1) / elements == run->first / elements;
+}
+
+/* The stream that takes the run to the port, and the run's place among the stream's elements. */
+static uint32_t runOfStream(const SambaPort *port, Run *run) {
+  uint64_t elements = elementsOfTurn(port), turn = run->first / elements;
+  run->first = turn / port->stream_count * elements + run->first % elements;
+  return (uint32_t)(turn % port->stream_count);
+}
+
+/* The same the other way round, at the port that deals tokens to the stream at `place`. */
+static void runOfPort(const SambaPort *port, uint32_t place, Run *run) {
+  uint64_t elements = elementsOfTurn(port), turn = run->first / elements;
   run->first = (turn * port->stream_count + place) * elements + run->first % elements;
-  return true;
 }
 
 /* Both ports of a PCU pass an element at the same points of its counters: the element that comes
@@ -250,17 +250,16 @@ static bool passAlike(const SambaUnit *unit, const SambaPort *input, const Samba
 /* ports: those that may still be looked at. */
 static bool followRun(const SambaSection *section, const SambaPort *input, Run run, uint32_t load,
                       uint32_t *ports, uint64_t *out_first) {
-  uint32_t place;
-  if (!*ports || !input->token_elements || !runOfStream(input, &run, &place))
+  if (!*ports || !input->token_elements || !passesInOneTurn(input, &run))
     return false;
   --*ports;
-  uint32_t index = input->streams[place];
+  uint32_t index = input->streams[runOfStream(input, &run)];
   SambaEndpoint from = section->streams[index].source;
   const SambaUnit *source = &section->units[from.unit];
   const SambaPort *output = &source->outputs[from.port];
-  if (output->token_elements != input->token_elements ||
-      !runOfPort(output, placeOf(output, index), &run))
+  if (output->token_elements != input->token_elements || !passesInOneTurn(output, &run))
     return false;
+  runOfPort(output, placeOf(output, index), &run);
 
   if (from.unit == load) {
     *out_first = run.first;
