@@ -11,11 +11,15 @@
 
 #include "support/number/integer.h"
 
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
   MOST_KNOWN = 1 << 20, /* cycles of nests that are kept */
   LAYOUTS = 16,         /* of vectors, that are kept; a power of two */
+  LISTS = 128,          /* of patterns, by their hashes; a power of two */
+  MOST_WORDS = 1 << 20, /* of counts that sections share: beyond that they are made anew */
   STEPS = SAMBA_MAX_COUNTERS + 1,
 };
 
@@ -27,6 +31,13 @@ typedef struct Known {
   uint64_t *cycles; /* with each skew */
 } Known;
 
+/* A token whose vectors were asked for. */
+typedef struct KnownToken {
+  int64_t *key; /* shift, then the value of each guard */
+  uint32_t *vectors;
+  struct KnownToken *next;
+} KnownToken;
+
 /* The inner chain of a port's tokens in a buffer with this banking, or with all diagonals of its
  * rows: those turn the banks alike where a nest is shifted by whole rows. */
 typedef struct Pattern {
@@ -34,12 +45,8 @@ typedef struct Pattern {
   uint32_t skew_count; /* skews that are counted, from the buffer's on */
   uint64_t element_bytes, vector_elements, vector_cycles;
   uint32_t count, guard_count;
-  uint64_t trips[STEPS];
-  int64_t strides[STEPS];
-  uint64_t turns[STEPS];      /* of the counter after which all comes again, guards apart */
-  uint64_t inside[STEPS + 1]; /* elements of the nest from this counter on */
-  int64_t *guard_strides;     /* [guard][STEPS] */
-  int64_t *guard_low;         /* [guard][STEPS + 1]: what the nest adds to it, at least and most */
+  int64_t *guard_strides; /* [guard][STEPS] */
+  int64_t *guard_low;     /* [guard][STEPS + 1]: what the nest adds to it, at least and most */
   int64_t *guard_high;
   int64_t *limits;
   uint32_t walked;  /* the nest from this counter on is walked element by element */
@@ -49,7 +56,14 @@ typedef struct Pattern {
   uint64_t *sums;   /* [level][skew_count]: cycles of the nest that is being counted */
   Known *known;
   uint64_t known_mask, known_count;
-  struct Pattern *next;
+  KnownToken *tokens;
+  uint32_t token_count;
+  struct Pattern *next; /* in the same list */
+  /* Large, and made for each port that asks: set as far as there are counters. */
+  uint64_t trips[STEPS];
+  int64_t strides[STEPS];
+  uint64_t turns[STEPS];      /* of the counter after which all comes again, guards apart */
+  uint64_t inside[STEPS + 1]; /* elements of the nest from this counter on */
 } Pattern;
 
 /* A word that the running vector has when the stamp is the vector's. */
@@ -78,13 +92,20 @@ typedef struct VectorWords {
   uint32_t count;
   uint32_t *given; /* [bank]: words that it gives; zero between vectors */
   Layout layouts[LAYOUTS], *last_layout;
+  uint32_t *noted; /* where the cycles of vectors are noted, one after the other; NULL */
 } VectorWords;
 
-struct SambaPortPatterns {
+struct SambaPortCounts {
   const SambaMachine *machine;
-  SambaArena *arena;
-  Pattern *first;
+  SambaArena own, *arena; /* its own one, or that of the only section */
+  uint64_t words;         /* that patterns take of it, about */
+  Pattern *lists[LISTS];
   VectorWords vector;
+};
+
+struct SambaPortPatterns {
+  SambaPortCounts *counts;
+  SambaArena *arena; /* of the laws of ports */
 };
 
 /* A counter before the token that shifts it or changes its guards. */
@@ -94,7 +115,7 @@ typedef struct Outer {
 } Outer;
 
 struct SambaPortCycles {
-  SambaPortPatterns *patterns;
+  SambaPortCounts *counts;
   Pattern *pattern;
   const SambaAccess *access;
   Outer *outer;
@@ -197,34 +218,44 @@ static void measure(Pattern *pattern) {
     --pattern->walked;
 }
 
-static Pattern makePattern(const SambaPortPatterns *patterns, const SambaBuffer *buffer,
-                           uint32_t skew_count, const SambaPort *port, uint64_t vector_bytes,
-                           int64_t *guard_strides) {
-  const SambaMachine *machine = patterns->machine;
+static uint64_t hashNumbers(const int64_t *numbers, uint32_t count) {
+  uint64_t hash = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    hash = (hash ^ (uint64_t)numbers[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+static void makePattern(const SambaPortCounts *counts, const SambaBuffer *buffer,
+                        uint32_t skew_count, const SambaPort *port, uint64_t vector_bytes,
+                        int64_t *guard_strides, Pattern *pattern) {
+  const SambaMachine *machine = counts->machine;
   const SambaAccess *access = &port->access;
   uint64_t bytes = sambaDTypeBytes(port->dtype);
   uint64_t row_words = buffer->banking == SAMBA_BANKING_COLUMN ? 1 : buffer->row_words;
   uint64_t row_bytes = row_words * (uint64_t)machine->pmu_word_bytes;
-  Pattern pattern = {
-      .buffer = {.banking = buffer->banking, .row_words = buffer->row_words, .skew = buffer->skew},
-      .skew_count = skew_count,
-      .element_bytes = bytes,
-      .vector_elements = vector_bytes > bytes ? vector_bytes / bytes : 1,
-      .vector_cycles = vector_bytes < bytes ? (bytes + vector_bytes - 1) / vector_bytes : 1,
-      .guard_count = access->guard_count,
-      .guard_strides = guard_strides,
-      .period = (int64_t)(row_bytes / sambaGreatestDivisor(row_bytes, bytes))};
-  addCounters(&pattern, access);
-  cutAtVectors(&pattern);
-  return pattern;
+  memset(pattern, 0, offsetof(Pattern, trips));
+  pattern->buffer.banking = buffer->banking;
+  pattern->buffer.row_words = buffer->row_words;
+  pattern->buffer.skew = buffer->skew;
+  pattern->skew_count = skew_count;
+  pattern->element_bytes = bytes;
+  pattern->vector_elements = vector_bytes > bytes ? vector_bytes / bytes : 1;
+  pattern->vector_cycles = vector_bytes < bytes ? (bytes + vector_bytes - 1) / vector_bytes : 1;
+  pattern->guard_count = access->guard_count;
+  pattern->guard_strides = guard_strides;
+  pattern->period = (int64_t)(row_bytes / sambaGreatestDivisor(row_bytes, bytes));
+  addCounters(pattern, access);
+  cutAtVectors(pattern);
 }
 
 static bool samePattern(const Pattern *a, const Pattern *b, const SambaAccess *access) {
   bool same = a->buffer.banking == b->buffer.banking &&
               a->buffer.row_words == b->buffer.row_words && a->buffer.skew == b->buffer.skew &&
               a->skew_count == b->skew_count && a->element_bytes == b->element_bytes &&
-              a->vector_elements == b->vector_elements && a->count == b->count &&
-              a->guard_count == b->guard_count &&
+              a->vector_elements == b->vector_elements && a->vector_cycles == b->vector_cycles &&
+              a->count == b->count && a->guard_count == b->guard_count &&
               memcmp(a->trips, b->trips, a->count * sizeof *a->trips) == 0 &&
               memcmp(a->strides, b->strides, a->count * sizeof *a->strides) == 0;
   for (uint32_t g = 0; same && g < a->guard_count; ++g)
@@ -233,30 +264,39 @@ static bool samePattern(const Pattern *a, const Pattern *b, const SambaAccess *a
   return same;
 }
 
-static Pattern *findPattern(SambaPortPatterns *patterns, const SambaBuffer *buffer,
+static Pattern *findPattern(const SambaPortPatterns *patterns, const SambaBuffer *buffer,
                             uint32_t skew_count, const SambaPort *port, uint64_t vector_bytes) {
+  SambaPortCounts *counts = patterns->counts;
   const SambaAccess *access = &port->access;
   uint32_t guards = access->guard_count;
-  int64_t *guard_strides = SAMBA_ARENA_ARRAY(patterns->arena, int64_t, (size_t)guards *STEPS);
-  Pattern made = makePattern(patterns, buffer, skew_count, port, vector_bytes, guard_strides);
-  for (Pattern *known = patterns->first; known; known = known->next)
+  size_t strides = (size_t)guards * STEPS;
+  int64_t *guard_strides = SAMBA_ARENA_ARRAY(patterns->arena, int64_t, strides);
+  Pattern made;
+  makePattern(counts, buffer, skew_count, port, vector_bytes, guard_strides, &made);
+  uint64_t hash = hashNumbers(made.strides, made.count);
+  for (uint32_t c = 0; c < made.count; ++c)
+    hash = (hash ^ made.trips[c]) * UINT64_C(0x9e3779b97f4a7c15);
+  Pattern **list = &counts->lists[hash >> 32 & (LISTS - 1)];
+  for (Pattern *known = *list; known; known = known->next)
     if (samePattern(known, &made, access))
       return known;
 
-  Pattern *pattern = SAMBA_ARENA_NEW(patterns->arena, Pattern);
+  counts->words += sizeof made / sizeof(uint64_t) + (size_t)guards * 4 * STEPS;
+  Pattern *pattern = SAMBA_ARENA_NEW(counts->arena, Pattern);
   *pattern = made;
-  pattern->limits = SAMBA_ARENA_ARRAY(patterns->arena, int64_t, guards);
-  pattern->guard_low = SAMBA_ARENA_ARRAY(patterns->arena, int64_t, (size_t)guards *(STEPS + 1));
-  pattern->guard_high = SAMBA_ARENA_ARRAY(patterns->arena, int64_t, (size_t)guards *(STEPS + 1));
-  pattern->scratch =
-      SAMBA_ARENA_ARRAY(patterns->arena, int64_t, ((size_t)guards + 2) * (STEPS + 2));
+  pattern->guard_strides =
+      sambaArenaCopy(counts->arena, guard_strides, strides * sizeof *guard_strides);
+  pattern->limits = SAMBA_ARENA_ARRAY(counts->arena, int64_t, guards);
+  pattern->guard_low = SAMBA_ARENA_ARRAY(counts->arena, int64_t, (size_t)guards *(STEPS + 1));
+  pattern->guard_high = SAMBA_ARENA_ARRAY(counts->arena, int64_t, (size_t)guards *(STEPS + 1));
+  pattern->scratch = SAMBA_ARENA_ARRAY(counts->arena, int64_t, ((size_t)guards + 2) * (STEPS + 2));
   pattern->sums =
-      SAMBA_ARENA_ARRAY(patterns->arena, uint64_t, (size_t)skew_count *(pattern->count + 1));
+      SAMBA_ARENA_ARRAY(counts->arena, uint64_t, (size_t)skew_count *(pattern->count + 1));
   for (uint32_t g = 0; g < guards; ++g)
     pattern->limits[g] = access->guards[g].limit;
   measure(pattern);
-  pattern->next = patterns->first;
-  patterns->first = pattern;
+  pattern->next = *list;
+  *list = pattern;
   return pattern;
 }
 
@@ -275,8 +315,8 @@ static bool enterWord(VectorWords *vector, uint64_t word) {
 }
 
 /* Adds a word to the running vector unless it has it. */
-static void takeWord(SambaPortPatterns *patterns, const Pattern *pattern, uint64_t word) {
-  VectorWords *vector = &patterns->vector;
+static void takeWord(SambaPortCounts *counts, const Pattern *pattern, uint64_t word) {
+  VectorWords *vector = &counts->vector;
   if (word == vector->last)
     return;
   bool rises = vector->count == 0 || word > vector->last;
@@ -289,7 +329,7 @@ static void takeWord(SambaPortPatterns *patterns, const Pattern *pattern, uint64
   if (vector->hashed && !enterWord(vector, word))
     return;
   vector->taken[vector->count] = word;
-  vector->places[vector->count++] = sambaWordPlace(patterns->machine, &pattern->buffer, word);
+  vector->places[vector->count++] = sambaWordPlace(counts->machine, &pattern->buffer, word);
 }
 
 static void beginVector(VectorWords *vector) {
@@ -325,9 +365,9 @@ static void countWords(VectorWords *vector, const Pattern *pattern, uint32_t mas
 }
 
 /* Adds the cycles of the running vector for each skew, and begins the next vector. */
-static void endVector(SambaPortPatterns *patterns, const Pattern *pattern, uint64_t *cycles) {
-  VectorWords *vector = &patterns->vector;
-  uint32_t mask = (uint32_t)patterns->machine->pmu_banks - 1;
+static void endVector(SambaPortCounts *counts, const Pattern *pattern, uint64_t *cycles) {
+  VectorWords *vector = &counts->vector;
+  uint32_t mask = (uint32_t)counts->machine->pmu_banks - 1;
   SambaWordPlace first = vector->count ? vector->places[0] : (SambaWordPlace){0, 0};
   uint32_t hash = 0;
   for (uint32_t i = 0; i < vector->count; ++i) {
@@ -345,6 +385,9 @@ static void endVector(SambaPortPatterns *patterns, const Pattern *pattern, uint6
   for (uint32_t s = 0; s < pattern->skew_count; ++s)
     cycles[s] +=
         layout->most[s] > pattern->vector_cycles ? layout->most[s] : pattern->vector_cycles;
+  if (vector->noted)
+    *vector->noted++ = layout->most[0] > pattern->vector_cycles ? layout->most[0]
+                                                                : (uint32_t)pattern->vector_cycles;
   beginVector(vector);
 }
 
@@ -389,13 +432,13 @@ static uint64_t takeRun(const Pattern *pattern, uint64_t room, uint64_t *counter
 }
 
 /* Adds the cycles of the nest from `level` on, walked run by run. */
-static void walkVectors(SambaPortPatterns *patterns, const Pattern *pattern, uint32_t level,
+static void walkVectors(SambaPortCounts *counts, const Pattern *pattern, uint32_t level,
                         int64_t address, int64_t *guards, uint64_t *cycles) {
-  uint32_t word_bits = (uint32_t)__builtin_ctzll((uint64_t)patterns->machine->pmu_word_bytes);
+  uint32_t word_bits = (uint32_t)__builtin_ctzll((uint64_t)counts->machine->pmu_word_bytes);
   uint64_t counters[STEPS] = {0};
   uint64_t elements = 0;
   address += pattern->bias;
-  beginVector(&patterns->vector);
+  beginVector(&counts->vector);
 
   do {
     uint64_t run = 1;
@@ -404,40 +447,31 @@ static void walkVectors(SambaPortPatterns *patterns, const Pattern *pattern, uin
       uint64_t byte = (uint64_t)address * pattern->element_bytes;
       uint64_t last = (byte + run * pattern->element_bytes - 1) >> word_bits;
       for (uint64_t word = byte >> word_bits; word <= last; ++word)
-        takeWord(patterns, pattern, word);
+        takeWord(counts, pattern, word);
       address += (int64_t)(run - 1);
     }
     elements += run;
     if (elements == pattern->vector_elements) {
-      endVector(patterns, pattern, cycles);
+      endVector(counts, pattern, cycles);
       elements = 0;
     }
   } while (stepWalk(pattern, level, counters, &address, guards));
 
   if (elements)
-    endVector(patterns, pattern, cycles);
+    endVector(counts, pattern, cycles);
 }
 
 /*===-- Nests that are known ------------------------------------------------------------------===*/
 
-static uint64_t hashKey(const int64_t *key, uint32_t count) {
-  uint64_t hash = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    hash = (hash ^ (uint64_t)key[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    hash ^= hash >> 29;
-  }
-  return hash;
-}
-
 static Known *findKnown(const Pattern *pattern, const int64_t *key) {
   uint32_t count = 2 + pattern->guard_count;
-  uint64_t at = hashKey(key, count) & pattern->known_mask;
+  uint64_t at = hashNumbers(key, count) & pattern->known_mask;
   while (pattern->known[at].key && memcmp(pattern->known[at].key, key, count * sizeof *key) != 0)
     at = (at + 1) & pattern->known_mask;
   return &pattern->known[at];
 }
 
-static void keep(SambaPortPatterns *patterns, Pattern *pattern, const int64_t *key,
+static void keep(SambaPortCounts *counts, Pattern *pattern, const int64_t *key,
                  const uint64_t *cycles) {
   if (pattern->known_count * pattern->skew_count >= MOST_KNOWN)
     return;
@@ -445,7 +479,8 @@ static void keep(SambaPortPatterns *patterns, Pattern *pattern, const int64_t *k
     Known *old = pattern->known;
     uint64_t size = old ? pattern->known_mask + 1 : 0;
     pattern->known_mask = size ? size * 2 - 1 : 15;
-    pattern->known = SAMBA_ARENA_ARRAY(patterns->arena, Known, pattern->known_mask + 1);
+    pattern->known = SAMBA_ARENA_ARRAY(counts->arena, Known, pattern->known_mask + 1);
+    counts->words += 2 * (pattern->known_mask + 1);
     for (uint64_t i = 0; i < size; ++i)
       if (old[i].key)
         *findKnown(pattern, old[i].key) = old[i];
@@ -453,9 +488,10 @@ static void keep(SambaPortPatterns *patterns, Pattern *pattern, const int64_t *k
 
   size_t bytes = (2 + pattern->guard_count) * sizeof *key;
   *findKnown(pattern, key) =
-      (Known){sambaArenaCopy(patterns->arena, key, bytes),
-              sambaArenaCopy(patterns->arena, cycles, pattern->skew_count * sizeof *cycles)};
+      (Known){sambaArenaCopy(counts->arena, key, bytes),
+              sambaArenaCopy(counts->arena, cycles, pattern->skew_count * sizeof *cycles)};
   ++pattern->known_count;
+  counts->words += 2 + pattern->guard_count + pattern->skew_count;
 }
 
 /* Guards that hold in the whole nest become ALWAYS; false when one fails in all of it. */
@@ -508,20 +544,20 @@ static Inside whereGuardsHold(const Pattern *pattern, uint32_t level, const int6
   return last < first ? (Inside){0, 0} : (Inside){(uint64_t)first, (uint64_t)last + 1};
 }
 
-static const uint64_t *nestCycles(SambaPortPatterns *patterns, Pattern *pattern, uint32_t level,
+static const uint64_t *nestCycles(SambaPortCounts *counts, Pattern *pattern, uint32_t level,
                                   int64_t address, const int64_t *guards);
 
 /* Adds the cycles of all iterations of the counter at `level`; state: the address, then the guards.
  * Where guards hold throughout, only the place in a period matters. */
-static void addIterations(SambaPortPatterns *patterns, Pattern *pattern, uint32_t level,
-                          int64_t *state, uint64_t *cycles) {
+static void addIterations(SambaPortCounts *counts, Pattern *pattern, uint32_t level, int64_t *state,
+                          uint64_t *cycles) {
   uint64_t trips = pattern->trips[level], turns = pattern->turns[level];
   Inside inside = whereGuardsHold(pattern, level, state + 1);
   uint64_t step = 1;
   for (uint64_t i = 0; i < trips; i += step) {
     bool repeats = i >= inside.first && i < inside.end;
     uint64_t times = repeats ? (inside.end - i + turns - 1) / turns : 1;
-    const uint64_t *inner = nestCycles(patterns, pattern, level + 1, state[0], state + 1);
+    const uint64_t *inner = nestCycles(counts, pattern, level + 1, state[0], state + 1);
     for (uint32_t s = 0; s < pattern->skew_count; ++s)
       cycles[s] += inner[s] * times;
 
@@ -537,7 +573,7 @@ static void addIterations(SambaPortPatterns *patterns, Pattern *pattern, uint32_
 
 /* Cycles of the nest from `level` on, shifted by `address`, with each skew; level -> values of the
  * guards at its start. They stand there until the next nest of this level is counted. */
-static const uint64_t *nestCycles(SambaPortPatterns *patterns, Pattern *pattern, uint32_t level,
+static const uint64_t *nestCycles(SambaPortCounts *counts, Pattern *pattern, uint32_t level,
                                   int64_t address, const int64_t *guards) {
   uint32_t guard_count = pattern->guard_count, skews = pattern->skew_count;
   int64_t *key = pattern->scratch + (size_t)level * (guard_count + 2);
@@ -561,27 +597,29 @@ static const uint64_t *nestCycles(SambaPortPatterns *patterns, Pattern *pattern,
   memcpy(state, key, (2 + guard_count) * sizeof *key);
   memset(cycles, 0, skews * sizeof *cycles);
   if (level == pattern->walked) {
-    walkVectors(patterns, pattern, level, key[1], state + 2, cycles);
+    walkVectors(counts, pattern, level, key[1], state + 2, cycles);
   } else {
-    addIterations(patterns, pattern, level, state + 1, cycles);
+    addIterations(counts, pattern, level, state + 1, cycles);
   }
 
-  keep(patterns, pattern, key, cycles);
+  keep(counts, pattern, key, cycles);
   return cycles;
 }
 
 /*===-- Ports ---------------------------------------------------------------------------------===*/
 
-SambaPortPatterns *sambaPortPatternsCreate(const SambaMachine *machine, SambaArena *arena) {
-  SambaPortPatterns *patterns = SAMBA_ARENA_NEW(arena, SambaPortPatterns);
-  patterns->machine = machine;
-  patterns->arena = arena;
+/* Empty; all that it has lies in the arena. */
+static void startCounts(SambaPortCounts *counts, SambaArena *arena) {
+  const SambaMachine *machine = counts->machine;
+  counts->arena = arena;
+  counts->words = 0;
+  memset(counts->lists, 0, sizeof counts->lists);
 
   /* No element has more than 8 bytes, no word less than one. */
   uint64_t most = machine->pmu_port_bytes > 8 ? (uint64_t)machine->pmu_port_bytes : 8, bits = 2;
   while (UINT64_C(1) << bits < 4 * most)
     ++bits;
-  patterns->vector =
+  counts->vector =
       (VectorWords){.words = SAMBA_ARENA_ARRAY(arena, Stamped, (size_t)1 << bits),
                     .shift = (uint32_t)(64 - bits),
                     .mask = (UINT64_C(1) << bits) - 1,
@@ -589,10 +627,42 @@ SambaPortPatterns *sambaPortPatternsCreate(const SambaMachine *machine, SambaAre
                     .places = SAMBA_ARENA_ARRAY(arena, SambaWordPlace, (size_t)1 << bits),
                     .given = SAMBA_ARENA_ARRAY(arena, uint32_t, (size_t)machine->pmu_banks)};
   for (uint32_t i = 0; i < LAYOUTS; ++i)
-    patterns->vector.layouts[i] =
+    counts->vector.layouts[i] =
         (Layout){.places = SAMBA_ARENA_ARRAY(arena, SambaWordPlace, (size_t)most),
                  .most = SAMBA_ARENA_ARRAY(arena, uint32_t, (size_t)machine->pmu_banks)};
+}
+
+SambaPortCounts *sambaPortCountsCreate(const SambaMachine *machine) {
+  SambaPortCounts *counts = sambaAllocateZeroed(1, sizeof *counts);
+  counts->machine = machine;
+  startCounts(counts, &counts->own);
+  return counts;
+}
+
+void sambaPortCountsFree(SambaPortCounts *counts) {
+  sambaArenaDestroy(&counts->own);
+  free(counts);
+}
+
+static SambaPortPatterns *patternsOf(SambaPortCounts *counts, SambaArena *arena) {
+  SambaPortPatterns *patterns = SAMBA_ARENA_NEW(arena, SambaPortPatterns);
+  *patterns = (SambaPortPatterns){counts, arena};
   return patterns;
+}
+
+SambaPortPatterns *sambaPortPatternsCreate(const SambaMachine *machine, SambaArena *arena) {
+  SambaPortCounts *counts = SAMBA_ARENA_NEW(arena, SambaPortCounts);
+  counts->machine = machine;
+  startCounts(counts, arena);
+  return patternsOf(counts, arena);
+}
+
+SambaPortPatterns *sambaPortPatternsShare(SambaPortCounts *counts, SambaArena *arena) {
+  if (counts->words > MOST_WORDS) {
+    sambaArenaDestroy(&counts->own);
+    startCounts(counts, &counts->own);
+  }
+  return patternsOf(counts, arena);
 }
 
 static SambaPortCycles *createCycles(SambaPortPatterns *patterns, const SambaBuffer *buffer,
@@ -600,7 +670,7 @@ static SambaPortCycles *createCycles(SambaPortPatterns *patterns, const SambaBuf
                                      uint64_t vector_bytes) {
   const SambaAccess *access = &port->access;
   SambaPortCycles *cycles = SAMBA_ARENA_NEW(patterns->arena, SambaPortCycles);
-  cycles->patterns = patterns;
+  cycles->counts = patterns->counts;
   cycles->pattern = findPattern(patterns, buffer, skew_count, port, vector_bytes);
   cycles->access = access;
   cycles->outer = SAMBA_ARENA_ARRAY(patterns->arena, Outer, access->token_level);
@@ -627,16 +697,16 @@ SambaPortCycles *sambaPortCyclesCreate(SambaPortPatterns *patterns, const SambaB
 SambaPortCycles *sambaPortSkewsCreate(SambaPortPatterns *patterns, uint32_t row_words,
                                       const SambaPort *port, uint64_t vector_bytes) {
   SambaBuffer buffer = {.banking = SAMBA_BANKING_DIAGONAL, .row_words = row_words};
-  uint32_t skews = (uint32_t)patterns->machine->pmu_banks;
+  uint32_t skews = (uint32_t)patterns->counts->machine->pmu_banks;
   return createCycles(patterns, &buffer, skews, port, vector_bytes);
 }
 
 bool sambaPortCyclesAreFixed(const SambaPortCycles *cycles) { return cycles->outer_count == 0; }
 
-const uint64_t *sambaPortTokenSkews(SambaPortCycles *cycles, uint64_t token) {
+/* Where a token begins: its address and the values of its guards. */
+static int64_t beginOfToken(const SambaPortCycles *cycles, uint64_t token, int64_t *guards) {
   const SambaAccess *access = cycles->access;
   int64_t address = access->base;
-  int64_t guards[SAMBA_MAX_GUARDS];
   for (uint32_t g = 0; g < access->guard_count; ++g)
     guards[g] = access->guards[g].constant;
 
@@ -647,11 +717,65 @@ const uint64_t *sambaPortTokenSkews(SambaPortCycles *cycles, uint64_t token) {
     for (uint32_t g = 0; g < access->guard_count; ++g)
       guards[g] += access->guards[g].strides[outer->counter] * step;
   }
-  return nestCycles(cycles->patterns, cycles->pattern, 0, address, guards);
+  return address;
+}
+
+const uint64_t *sambaPortTokenSkews(SambaPortCycles *cycles, uint64_t token) {
+  int64_t guards[SAMBA_MAX_GUARDS];
+  int64_t address = beginOfToken(cycles, token, guards);
+  return nestCycles(cycles->counts, cycles->pattern, 0, address, guards);
 }
 
 uint64_t sambaPortTokenCycles(SambaPortCycles *cycles, uint64_t token) {
   if (cycles->first && !cycles->outer_count)
     return cycles->first;
   return *sambaPortTokenSkews(cycles, token);
+}
+
+/* The cycles of the vectors of a token, in the arena. */
+static uint32_t *walkToken(SambaPortCounts *counts, const Pattern *pattern, uint64_t vectors,
+                           int64_t address, const int64_t *guards) {
+  int64_t settled[SAMBA_MAX_GUARDS];
+  uint64_t sums[1] = {0};
+  uint32_t *cycles = SAMBA_ARENA_ARRAY(counts->arena, uint32_t, vectors);
+  counts->words += vectors;
+  for (uint32_t g = 0; g < pattern->guard_count; ++g)
+    settled[g] = guards[g];
+  if (!settleGuards(pattern, 0, settled)) {
+    for (uint64_t v = 0; v < vectors; ++v)
+      cycles[v] = (uint32_t)pattern->vector_cycles;
+    return cycles;
+  }
+
+  counts->vector.noted = cycles;
+  walkVectors(counts, pattern, 0, address, settled, sums);
+  counts->vector.noted = NULL;
+  return cycles;
+}
+
+const uint32_t *sambaPortVectorCycles(SambaPortCycles *cycles, uint64_t token,
+                                      uint64_t *out_vectors) {
+  Pattern *pattern = cycles->pattern;
+  uint64_t vectors = (pattern->inside[0] + pattern->vector_elements - 1) / pattern->vector_elements;
+  *out_vectors = vectors;
+  if (vectors > SAMBA_PORT_MOST_VECTORS || pattern->skew_count > 1)
+    return NULL;
+
+  int64_t key[1 + SAMBA_MAX_GUARDS];
+  key[0] = placeInPeriod(pattern, beginOfToken(cycles, token, key + 1));
+  size_t bytes = (1 + pattern->guard_count) * sizeof *key;
+  for (const KnownToken *known = pattern->tokens; known; known = known->next)
+    if (memcmp(known->key, key, bytes) == 0)
+      return known->vectors;
+  if (pattern->token_count++ >= SAMBA_PORT_MOST_TOKENS)
+    return NULL;
+
+  KnownToken *known = SAMBA_ARENA_NEW(cycles->counts->arena, KnownToken);
+  *known = (KnownToken){
+      .key = sambaArenaCopy(cycles->counts->arena, key, bytes),
+      .vectors = walkToken(cycles->counts, pattern, vectors, key[0], key + 1),
+      .next = pattern->tokens,
+  };
+  pattern->tokens = known;
+  return known->vectors;
 }

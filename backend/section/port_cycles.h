@@ -16,6 +16,14 @@
 /* The patterns of a machine's ports that have been counted; everything lives in the arena. */
 typedef struct SambaPortPatterns SambaPortPatterns;
 SambaPortPatterns *sambaPortPatternsCreate(const SambaMachine *machine, SambaArena *arena);
+/* Counts that sections share, one after the other: most of the plans that are tried for a section
+ * have the ports of the one before. The machine is borrowed. */
+typedef struct SambaPortCounts SambaPortCounts;
+SambaPortCounts *sambaPortCountsCreate(const SambaMachine *machine);
+void sambaPortCountsFree(SambaPortCounts *counts);
+/* The same patterns with shared counts; only the laws of their ports live in the arena. Those that
+ * were made of the counts before must not be asked again: when there are too many, all go. */
+SambaPortPatterns *sambaPortPatternsShare(SambaPortCounts *counts, SambaArena *arena);
 
 /* The law of one port of a buffer with vectors of `vector_bytes`, at most pmu_port_bytes. Buffer
  * and port are borrowed. */
@@ -30,6 +38,11 @@ SambaPortCycles *sambaPortSkewsCreate(SambaPortPatterns *patterns, uint32_t row_
 bool sambaPortCyclesAreFixed(const SambaPortCycles *cycles);
 /* Cycles of token number `token` of the port. */
 uint64_t sambaPortTokenCycles(SambaPortCycles *cycles, uint64_t token);
+/* The cycles of each of its vectors: they live as long as the patterns. NULL for tokens of more
+ * than SAMBA_PORT_MOST_VECTORS, and for the tokens after SAMBA_PORT_MOST_TOKENS that differ. */
+enum { SAMBA_PORT_MOST_VECTORS = 1 << 16, SAMBA_PORT_MOST_TOKENS = 256 };
+const uint32_t *sambaPortVectorCycles(SambaPortCycles *cycles, uint64_t token,
+                                      uint64_t *out_vectors);
 /* The same with each skew; valid until the next call. */
 const uint64_t *sambaPortTokenSkews(SambaPortCycles *cycles, uint64_t token);
 

@@ -31,9 +31,8 @@ void sambaStatedOrderAppend(SambaStatedOrder *order, SambaOrderStep step) {
 }
 
 SambaStatedOrder sambaPortStates(const SambaPort *port) {
-  SambaStatedOrder order; /* large, and asked for often: only the steps that it has are set */
-  order.kind = port->order_kind;
-  order.count = 0;
+  SambaStatedOrder order;
+  sambaStatedOrderStart(&order, port->order_kind);
   for (uint32_t c = 0; c < port->order_count; ++c)
     sambaStatedOrderAppend(&order, port->order[c]);
   return order;

@@ -18,6 +18,11 @@ typedef struct SambaStatedOrder {
 /* Which places of a copy are meant. */
 typedef enum { SAMBA_PLACES_FROM, SAMBA_PLACES_TO } SambaPlaces;
 
+/* No counters yet. An order is large, so the steps that it does not have are not set. */
+static inline void sambaStatedOrderStart(SambaStatedOrder *order, SambaOrderKind kind) {
+  order->kind = kind;
+  order->count = 0;
+}
 /* Adds a counter inside of the others, joined with the one around it where both step as one. The
  * kind is that of the caller. */
 void sambaStatedOrderAppend(SambaStatedOrder *order, SambaOrderStep step);

@@ -69,6 +69,8 @@ static SambaStatus run(SambaEngine *engine, const SambaProgress *progress) {
   if (!engine->ends && !stopped)
     limitFirings(engine, progress);
   SAMBA_RETURN_IF_ERROR(sambaEngineRun(engine));
+  if (engine->unfinished)
+    sambaEngineStandStill(engine);
   if (!engine->ends && !stopped)
     return sambaProgressExplain(progress, &engine->now);
   return engine->unfinished ? sambaEngineDeadlock(engine) : NULL;

@@ -211,8 +211,9 @@ static int64_t affine(int64_t start, const int64_t *strides, const uint32_t *cou
   return start;
 }
 
-static uint64_t defined(const SambaMachine *machine, const SambaBuffer *buffer,
-                        const Pattern *pattern, uint64_t token) {
+/* Cycles of a token; vectors -> those of each of its vectors. */
+static uint64_t definedVectors(const SambaMachine *machine, const SambaBuffer *buffer,
+                               const Pattern *pattern, uint64_t token, uint32_t *vectors) {
   const SambaAccess *access = &pattern->port.access;
   uint32_t bytes = sambaDTypeBytes(pattern->port.dtype);
   uint64_t elements = pattern->port.token_elements, cycles = 0;
@@ -237,11 +238,18 @@ static uint64_t defined(const SambaMachine *machine, const SambaBuffer *buffer,
     for (uint64_t word = first; enabled && word <= last; ++word)
       words[count++] = word;
     if ((e + 1) % in_vector == 0 || e + 1 == elements) {
-      cycles += fullestBank(machine, buffer, words, count);
+      *vectors = (uint32_t)fullestBank(machine, buffer, words, count);
+      cycles += *vectors++;
       count = 0;
     }
   }
   return cycles;
+}
+
+static uint64_t defined(const SambaMachine *machine, const SambaBuffer *buffer,
+                        const Pattern *pattern, uint64_t token) {
+  uint32_t vectors[2048];
+  return definedVectors(machine, buffer, pattern, token, vectors);
 }
 
 static void fillPattern(Pattern *pattern, uint64_t *random) {
@@ -313,8 +321,11 @@ static void randomPatterns(void **state) {
           sambaPortCyclesCreate(patterns, &buffer, &pattern.port, (uint64_t)machine.pmu_port_bytes);
       uint64_t sum = 0, step = 1 + tokens / 8;
       for (uint64_t token = 0; token < tokens; token += step) {
-        uint64_t counted = sambaPortTokenCycles(cycles, token);
-        assert_int_equal(counted, defined(&machine, &buffer, &pattern, token));
+        uint64_t counted = sambaPortTokenCycles(cycles, token), vectors;
+        uint32_t expected[2048];
+        assert_int_equal(counted, definedVectors(&machine, &buffer, &pattern, token, expected));
+        const uint32_t *found = sambaPortVectorCycles(cycles, token, &vectors);
+        assert_memory_equal(found, expected, vectors * sizeof *expected);
         if (sambaPortCyclesAreFixed(cycles))
           assert_int_equal(counted, sambaPortTokenCycles(cycles, 0));
         sum += counted;
@@ -350,6 +361,47 @@ static void skewsAtOnce(void **state) {
     }
     sambaArenaDestroy(&arena);
   }
+}
+
+/* Counts that sections share stay what each section counts for itself, also when there have been so
+ * many that they were made anew. */
+static void sectionsShareCounts(void **state) {
+  (void)state;
+  uint64_t random = 13;
+  SambaMachine machine = machineOf(64);
+  SambaPortCounts *counts = sambaPortCountsCreate(&machine);
+  for (int round = 0; round < 3000; ++round) {
+    Pattern pattern;
+    fillPattern(&pattern, &random);
+    SambaBuffer buffer = randomBanking(&random);
+    uint64_t tokens =
+        sambaTripProduct(pattern.port.access.trips, 0, pattern.port.access.token_level);
+    SambaArena arena = {0};
+    SambaPortPatterns *patterns = sambaPortPatternsShare(counts, &arena);
+    SambaPortCycles *cycles =
+        sambaPortCyclesCreate(patterns, &buffer, &pattern.port, (uint64_t)machine.pmu_port_bytes);
+    assert_int_equal(sambaPortTokenCycles(cycles, tokens - 1),
+                     defined(&machine, &buffer, &pattern, tokens - 1));
+    sambaArenaDestroy(&arena);
+  }
+  sambaPortCountsFree(counts);
+}
+
+/* Ports whose vectors hold less than an element differ in nothing else. */
+static void widthsBelowAnElement(void **state) {
+  (void)state;
+  SambaMachine machine = machineOf(16);
+  SambaPortCounts *counts = sambaPortCountsCreate(&machine);
+  for (uint64_t width = 8; width > 0; width /= 2) {
+    SambaArena arena = {0};
+    Pattern pattern = tokenOf(SAMBA_DTYPE_I64, 3, 5, 4, 1);
+    finish(&pattern);
+    SambaPortCycles *cycles = sambaPortCyclesCreate(sambaPortPatternsShare(counts, &arena), &column,
+                                                    &pattern.port, width);
+    assert_int_equal(sambaPortTokenCycles(cycles, 0), 12 * 8 / width);
+    sambaArenaDestroy(&arena);
+  }
+  sambaPortCountsFree(counts);
 }
 
 /*===-- Arrays --------------------------------------------------------------------------------===*/
@@ -401,6 +453,8 @@ int main(void) {
       cmocka_unit_test(longTokens),
       cmocka_unit_test(randomPatterns),
       cmocka_unit_test(skewsAtOnce),
+      cmocka_unit_test(sectionsShareCounts),
+      cmocka_unit_test(widthsBelowAnElement),
       cmocka_unit_test(neighboursLieInOtherArrays),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,6 +98,9 @@ SMALL = {
 }
 BIG = {
     "matmul 512": lambda: matmul(512, 512, 512),
+    "matmul 512 x 1536 x 640": lambda: matmul(512, 1536, 640),
+    "matmul 512 x 48 x 1024": lambda: matmul(512, 48, 1024),
+    "matmul 128 x 640 x 64": lambda: matmul(128, 640, 64),
     "attention 128": lambda: attention(128, 64),
     "convolution 32 x 32": lambda: conv(1, 16, 32, 32, 32, 3, pads=[1, 1, 1, 1]),
     "softmax 256": lambda: softmax(256, 512),

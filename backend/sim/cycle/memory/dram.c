@@ -41,6 +41,7 @@ void sambaMemoryBuild(SambaMemory *memory, SambaArena *arena, const SambaMachine
     channel->banks = SAMBA_ARENA_ARRAY(arena, SambaMemoryBank, (size_t)machine->dram_banks);
     channel->burst_ticks = burstTicks(machine, c < memory->hbm_count ? machine->hbm_channel_mbps
                                                                      : machine->ddr_channel_mbps);
+    channel->turn = (uint64_t)machine->dram_window;
     slowest = sambaLater(slowest, channel->burst_ticks);
   }
 
@@ -268,15 +269,19 @@ static void serve(SambaMemory *memory, SambaMemoryChannel *channel,
 }
 
 /* Writes are served when no read waits, from dram_write_high of them down to dram_write_low, and
- * when the oldest has waited too long. */
+ * when the oldest has waited too long; where reads wait meanwhile, in turns of a window. */
 static bool servesWrite(const SambaMemory *memory, SambaMemoryChannel *channel, bool reads) {
   if (!channel->accepted)
     return false;
+  uint64_t window = (uint64_t)memory->machine->dram_window;
   bool old = memory->clock->now - oldest(&channel->writes)->arrival > memory->write_age;
-  if (channel->accepted >= (size_t)memory->machine->dram_write_high || old)
-    channel->draining = true;
-  else if (channel->accepted <= (size_t)memory->machine->dram_write_low)
-    channel->draining = false;
+  bool urgent = channel->accepted >= (size_t)memory->machine->dram_write_high || old;
+  bool enough = !old && channel->accepted <= (size_t)memory->machine->dram_write_low;
+  bool turn_ends = reads && channel->turn >= window;
+  if (channel->draining ? enough || turn_ends : urgent && (turn_ends || !reads)) {
+    channel->draining = !channel->draining;
+    channel->turn = 0;
+  }
   return !reads || channel->draining;
 }
 
@@ -299,6 +304,7 @@ uint64_t sambaMemoryStepChannel(SambaMemory *memory, uint32_t index) {
     size_t place = choose(memory, channel, queue, write ? channel->accepted : queue->size, tick);
     SambaBurstRequest request = removeAt(queue, place);
     serve(memory, channel, &request, tick);
+    channel->turn += request.bursts;
     channel->accepted -= write;
     acceptWrites(memory, channel);
     uint64_t next = channel->bus_free > ahead ? channel->bus_free - ahead : 0;

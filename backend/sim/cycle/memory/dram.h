@@ -42,6 +42,7 @@ typedef struct SambaMemoryChannel {
   SambaMemoryBank *banks;
   uint64_t burst_ticks, bus_free; /* ticks */
   bool is_host, wrote_last, draining;
+  uint64_t turn;       /* bursts since it drains writes, or does not */
   uint64_t decides_at; /* cycle of the next decision, no earlier */
 } SambaMemoryChannel;
 

@@ -242,14 +242,17 @@ static void noteTokens(const SambaPmu *pmu, SambaPmuSide *side, const SambaNetwo
 }
 
 /* Does the port at place a come before the one at place b? Tokens that are at work do, in the order
- * in which they began; the others do in the order in which they came. Of several that came in one
- * cycle it is the turn of those behind the last one that worked. */
+ * in which they began; of the others those of the slot that was begun first do, in the order in
+ * which they came. Of several that came in one cycle it is the turn of those behind the last one
+ * that worked. */
 static bool goesFirst(const SambaPmuSide *side, uint32_t a, uint32_t b) {
   const SambaPmuPort *one = &side->ports[a], *other = &side->ports[b];
   uint64_t one_began = one->vector ? one->began_at : UINT64_MAX;
   uint64_t other_began = other->vector ? other->began_at : UINT64_MAX;
   if (one_began != other_began)
     return one_began < other_began;
+  if (one->slots != other->slots)
+    return one->slots < other->slots;
   if (one->came_at != other->came_at)
     return one->came_at < other->came_at;
   return (a + side->port_count - side->turn) % side->port_count <
@@ -313,13 +316,9 @@ uint64_t sambaPmuStep(SambaPmu *pmu, SambaNetwork *network) {
   uint64_t wake = SAMBA_NEVER;
   for (uint32_t p = 0; p < pmu->read.port_count; ++p)
     sambaOutputPortStep(&pmu->read.ports[p].output, network, &wake);
-  /* The sides take turns at the arrays: after a read a write goes first. */
-  bool write_goes_first = pmu->read.free_at == network->clock->now;
-  if (write_goes_first)
-    stepSide(pmu, &pmu->write, network, &wake);
+  /* At an array reads go first: a write goes on when they are in another one. */
   bool read = stepSide(pmu, &pmu->read, network, &wake);
-  if (!write_goes_first)
-    stepSide(pmu, &pmu->write, network, &wake);
+  stepSide(pmu, &pmu->write, network, &wake);
 
   /* What was read now is on its way through the pipeline. */
   if (read)

@@ -247,6 +247,8 @@ static void makeGenerators(SambaEngine *engine) {
       sambaAddressGeneratorInit(engine, generator);
     generator->actors[owner[engine->actors[a].memory->generator]++] = a;
   }
+  for (uint32_t g = 0; g < next; ++g)
+    sambaAddressGeneratorLookAhead(engine, g);
 
   if (engine->machine->ag_merge_outstanding) {
     uint64_t size = 64;

@@ -109,6 +109,7 @@ static SambaLaneUse laneUse(const SambaEngine *engine, const SambaRoutes *routes
   uint32_t before = use->entering ? SAMBA_NO_INDEX : routes->before[use->hop];
   return (SambaLaneUse){.lane = lane,
                         .flow = flow,
+                        .booked = &engine->lanes[lane].share.flows[flow],
                         .held = (uint64_t)engine->machine->fifo_depth * fifos + pipeline,
                         .cycles =
                             pipeline + (before == SAMBA_NO_INDEX ? 0 : routes->cycles[before])};
@@ -147,11 +148,24 @@ static void shareLanes(SambaEngine *engine, const SambaRoutes *routes) {
       continue;
     if (!flow)
       share->flows = SAMBA_ARENA_ARRAY(&engine->arena, SambaFlow, share->flow_count);
+    share->lets_in = true;
     stream->lanes[stream->lane_count++] =
         laneUse(engine, &routes[uses[i].stream], &uses[i], lane_of[i], flow);
   }
 
   sambaArenaDestroy(&scratch);
+}
+
+/* A token passes no faster than its slowest taker that computes uses it. */
+static void setPace(const SambaEngine *engine, SambaStreamState *stream) {
+  stream->pace = stream->vectors;
+  for (uint32_t c = 0; c < stream->cursor_count; ++c) {
+    const SambaCursor *cursor = &engine->cursors[stream->cursor_first + c];
+    const SambaActor *taker = &engine->actors[cursor->actor];
+    if (taker->kind == SAMBA_ACTOR_COMPUTE)
+      stream->pace =
+          sambaTimeMax(stream->pace, taker->work - sambaTimeMin(taker->work, cursor->rest));
+  }
 }
 
 void sambaLinksBuild(SambaEngine *engine, const SambaRoutes *routes) {
@@ -162,6 +176,8 @@ void sambaLinksBuild(SambaEngine *engine, const SambaRoutes *routes) {
       setLeads(engine, &engine->streams[s], &routes[s], section->streams[s].hop_count);
   }
   shareLanes(engine, routes);
+  for (uint32_t s = 0; s < section->stream_count; ++s)
+    setPace(engine, &engine->streams[s]);
 }
 
 uint64_t sambaLinksBusyMaximum(SambaEngine *engine) {

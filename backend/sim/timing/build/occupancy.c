@@ -6,6 +6,7 @@
 #include "backend/section/pcu.h"
 #include "backend/section/width.h"
 #include "backend/sim/timing/build/fifo_pace.h"
+#include "backend/sim/timing/engine/simd_walk.h"
 
 #include <stdlib.h>
 
@@ -14,8 +15,10 @@ static uint64_t innerProduct(const SambaUnit *unit, uint32_t from) {
   return sambaTripProduct(unit->compute.trips, from, unit->compute.counter_count);
 }
 
+static bool isBitSet(uint64_t bits, uint32_t bit) { return bit < 64 && (bits >> bit & 1); }
+
 static bool isReduced(const SambaUnit *unit, uint32_t counter) {
-  return counter < 64 && (unit->compute.program.reduce_mask >> counter & 1);
+  return isBitSet(unit->compute.program.reduce_mask, counter);
 }
 
 /* What a program asks of stages and tail, before and after its reduction. */
@@ -25,6 +28,8 @@ typedef struct ProgramCost {
   uint64_t flops_before, flops_after; /* per point */
   uint64_t multiply_adds;             /* per point */
   bool reduces, wide, moves_only;
+  /* As bits: inputs that meet nothing but results of the reduction, and outputs that get them. */
+  uint64_t late, results;
 } ProgramCost;
 
 static uint64_t flopsOf(const SambaLaneOp *op) {
@@ -45,9 +50,19 @@ static uint64_t flopsOf(const SambaLaneOp *op) {
   }
 }
 
+/* Inputs that an operation uses, as bits. */
+static uint64_t inputsOf(const SambaUnit *unit, const SambaLaneOp *op) {
+  uint64_t inputs = 0;
+  for (int k = 0; k < sambaLaneOpOperands(op->opcode); ++k)
+    if (op->operands[k] < unit->input_count && op->operands[k] < 64)
+      inputs |= UINT64_C(1) << op->operands[k];
+  return inputs;
+}
+
 static ProgramCost programCost(const SambaUnit *unit) {
   const SambaProgram *program = &unit->compute.program;
   ProgramCost cost = {.moves_only = true};
+  uint64_t early = 0;
   bool *after = sambaAllocateZeroed(program->op_count, sizeof *after);
 
   for (uint32_t i = 0; i < program->op_count; ++i) {
@@ -61,6 +76,7 @@ static ProgramCost programCost(const SambaUnit *unit) {
       after[i] |= after[maker] || sambaLaneOpClass(program->ops[maker].opcode) == 'R';
     }
     char class = sambaLaneOpClass(op->opcode);
+    *(after[i] && class != 'R' ? &cost.late : &early) |= inputsOf(unit, op);
     *(after[i] ? &cost.flops_after : &cost.flops_before) += flopsOf(op);
     cost.multiply_adds += sambaLaneOpIsMac(op->opcode);
     if (class == 'T')
@@ -72,6 +88,7 @@ static ProgramCost programCost(const SambaUnit *unit) {
     cost.moves_only &= op->opcode == SAMBA_LANE_MOVE;
   }
 
+  cost.late &= ~early;
   for (uint32_t p = 0; p < unit->input_count; ++p) {
     cost.wide |= unit->inputs[p].dtype == SAMBA_DTYPE_I64;
     cost.moves_only &= sambaDTypeBytes(unit->inputs[p].dtype) <= 2;
@@ -79,6 +96,12 @@ static ProgramCost programCost(const SambaUnit *unit) {
 
   for (uint32_t p = 0; p < unit->output_count; ++p)
     cost.moves_only &= sambaDTypeBytes(unit->outputs[p].dtype) <= 2;
+  for (uint32_t p = 0; p < unit->output_count && p < 64; ++p) {
+    uint32_t value = unit->outputs[p].compute.value, op = value - unit->input_count;
+    bool made = value >= unit->input_count && op < program->op_count;
+    if (made && (after[op] || sambaLaneOpClass(program->ops[op].opcode) == 'R'))
+      cost.results |= UINT64_C(1) << p;
+  }
   free(after);
   return cost;
 }
@@ -154,6 +177,49 @@ static uint64_t vectorsOfLastStep(uint64_t token_elements, uint64_t vector_eleme
   return sambaTimeCeilDiv(token_elements, vector_elements) - before;
 }
 
+/* Cycles by which the last step of a firing waits for its inputs: it takes vectors one per cycle,
+ * and where a token ends within a vector it may use up two. */
+static uint64_t inputsOfLastStep(const SambaMachine *machine, const SambaSection *section,
+                                 const SambaUnit *unit, uint64_t lanes) {
+  uint64_t points = pointsOf(unit, true), last = simdRow(unit, lanes, false).last, wait = 0;
+  for (uint32_t p = 0; p < unit->input_count; ++p) {
+    const SambaPort *port = &unit->inputs[p];
+    uint64_t elements = sambaTimeMax(1, sambaPortVectorBytes(section, unit, port, machine) /
+                                            sambaDTypeBytes(port->dtype));
+    if (port->token_elements != points || elements < lanes)
+      continue;
+    uint64_t used = sambaTimeCeilDiv(points, elements) - (points - last) / elements;
+    wait = sambaTimeMax(wait, used - 1);
+  }
+  return wait;
+}
+
+/* Cycles by which it waits for places in the pipeline: it may make two vectors where the steps
+ * before it have made one each. */
+static uint64_t placesOfLastStep(const SambaMachine *machine, const SambaSection *section,
+                                 const SambaActor *actor) {
+  const SambaUnit *unit = &section->units[actor->unit];
+  SimdRow row = simdRow(unit, actor->lanes, false);
+  uint64_t points = pointsOf(unit, true), steps = vectorsOf(unit, actor->lanes, true), wait = 0;
+  uint64_t within = sambaTimeMin(steps - 1, (actor->latency - 1) / actor->step_cycles);
+  uint64_t first = steps - 1 - within; /* of the steps whose vectors are on their way */
+  uint64_t before = first / row.steps * row.elements +
+                    sambaTimeMin(first % row.steps * actor->lanes, row.elements);
+  for (uint32_t o = 0; o < actor->output_count; ++o) {
+    const SambaPort *port = &unit->outputs[actor->outputs[o].port];
+    uint64_t elements = sambaTimeMax(1, sambaPortVectorBytes(section, unit, port, machine) /
+                                            sambaDTypeBytes(port->dtype));
+    if (port->token_elements != points || elements < actor->lanes)
+      continue;
+    uint64_t made = sambaTimeCeilDiv(points, elements);
+    uint64_t places =
+        sambaPipelinePlaces(machine, section, unit, port, actor->lanes, actor->latency);
+    if (made > (points - row.last) / elements + 1 && made - before / elements > places)
+      wait = sambaTimeMax(wait, made - before / elements - places);
+  }
+  return wait;
+}
+
 static uint64_t log2Ceil(uint64_t value) {
   uint64_t result = 0;
   while ((UINT64_C(1) << result) < value)
@@ -221,13 +287,17 @@ static void setSimdLaw(SambaActor *actor, const SambaMachine *machine, const Sam
   /* A step makes its vector when it begins. What is reduced is ready a cycle after the last step.
    */
   actor->step_cycles = actor->work / inner;
-  actor->last_shift = cost->reduces ? 1 : -(int64_t)(actor->step_cycles - 1);
+  actor->last_shift = cost->reduces - (int64_t)(actor->step_cycles - 1);
 
   /* A cross-lane reduction folds the lanes by halves. */
   if (cost->reduces && unit->compute.counter_count > unit->compute.token_level &&
       isReduced(unit, unit->compute.counter_count - 1))
     actor->latency += log2Ceil(lanes) * stage;
 
+  uint64_t body = actor->work;
+  if (!cost->reduces)
+    actor->work += placesOfLastStep(machine, section, actor);
+  actor->work += inputsOfLastStep(machine, section, unit, lanes);
   uint64_t behind_fifos = sambaFifoPace(machine, section, actor->unit, lanes, actor->step_cycles);
   actor->fifo_wait = behind_fifos > actor->work ? behind_fifos - actor->work : 0;
 
@@ -245,8 +315,9 @@ static void setSimdLaw(SambaActor *actor, const SambaMachine *machine, const Sam
       simdFirstVector(unit, elements, &output->first_numerator, &output->first_denominator);
     } else {
       uint64_t last = sambaTimeMin(elements, port->token_elements) - 1; /* of the first vector */
-      output->first_numerator = last / row.elements * row.steps + last % row.elements / lanes;
-      output->first_denominator = inner;
+      uint64_t before = last / row.elements * row.steps + last % row.elements / lanes;
+      output->first_numerator = sambaTimeMul(before, body);
+      output->first_denominator = sambaTimeMul(inner, actor->work);
     }
   }
 }
@@ -274,6 +345,12 @@ static void setComputeLaw(SambaActor *actor, const SambaMachine *machine,
       sambaTimeMax(1, sambaTimeCeilDiv(cost.stages_after, (uint64_t)machine->simd_stages));
   uint64_t tail = sambaTimeCeilDiv(sambaTimeMul(after, cost.tail_after),
                                    (uint64_t)machine->tail_transcendentals);
+  uint64_t tail_cycles = sambaTimeCeilDiv(cost.tail_after, (uint64_t)machine->tail_transcendentals);
+  actor->result_cycles = sambaTimeMax(passes, tail_cycles);
+  for (uint32_t i = 0; i < actor->input_count; ++i)
+    actor->inputs[i].is_late = isBitSet(cost.late, actor->inputs[i].port);
+  for (uint32_t o = 0; o < actor->output_count; ++o)
+    actor->outputs[o].is_result = isBitSet(cost.results, actor->outputs[o].port);
   actor->work = sambaTimeMax(actor->work, sambaTimeMul(after, passes));
   actor->work = sambaTimeMax(actor->work, tail);
   if (cost.tail_before || cost.tail_after)
@@ -298,9 +375,9 @@ void sambaActorSetLaw(SambaActor *actor, const SambaMachine *machine, const Samb
         read ? &unit->outputs[actor->outputs[0].port] : &unit->inputs[actor->inputs[0].port];
     uint64_t width = sambaTimeMin((uint64_t)machine->pmu_port_bytes,
                                   sambaPortVectorBytes(section, unit, port, machine));
-    SambaPortCycles *cycles = sambaPortCyclesCreate(patterns, &unit->buffer, port, width);
-    actor->work = sambaPortTokenCycles(cycles, 0);
-    actor->port_cycles = sambaPortCyclesAreFixed(cycles) ? NULL : cycles;
+    actor->port_cycles = sambaPortCyclesCreate(patterns, &unit->buffer, port, width);
+    actor->work = sambaPortTokenCycles(actor->port_cycles, 0);
+    actor->tokens_differ = !sambaPortCyclesAreFixed(actor->port_cycles);
     actor->latency = read ? (uint64_t)machine->pmu_latency_cycles : 0;
   }
 
@@ -317,6 +394,33 @@ static uint64_t stepsHeld(const SambaUnit *unit, const SambaPort *port) {
   return c == unit->compute.counter_count ? 1 : held; /* 1: a single element */
 }
 
+/* Cycles of a firing after the step with which the last vector of a late input is used: the sums
+ * that it meets end one after the other. */
+static int64_t restOfLate(const SambaEngine *engine, const SambaActor *actor, const SambaPort *port,
+                          uint64_t vectors) {
+  const SambaUnit *unit = &engine->section->units[actor->unit];
+  if (unit->compute.program.systolic) /* they join when the array has handed them over */
+    return -(int64_t)vectors;
+  uint32_t c = unit->compute.token_level, inner = unit->compute.counter_count;
+  while (c < inner && !isReduced(unit, c))
+    ++c;
+
+  /* Sums that end with a nest of the outermost reduced counter, and points from one to the next. */
+  uint64_t points = sambaTimeMax(1, innerProduct(unit, unit->compute.token_level));
+  uint64_t nest = innerProduct(unit, c), sums = 1, apart = 1;
+  for (uint32_t k = inner; k-- > c;)
+    if (!isReduced(unit, k))
+      sums = sambaTimeMul(sums, unit->compute.trips[k]);
+    else if (sums == 1)
+      apart = sambaTimeMul(apart, unit->compute.trips[k]);
+  uint64_t width = sambaPortVectorBytes(engine->section, unit, port, engine->machine);
+  uint64_t elements = sambaTimeMax(1, width / sambaDTypeBytes(port->dtype));
+  uint64_t last = sambaTimeMul(vectors - 1, elements);
+  uint64_t before = sambaTimeMul(last / sums + 1, nest);
+  before -= sambaTimeMin(before, sambaTimeMul(sums - 1 - last % sums, apart));
+  return (int64_t)sambaTimeScale(actor->work, points - sambaTimeMin(points, before), points);
+}
+
 void sambaActorSetRests(SambaEngine *engine, SambaActor *actor) {
   const SambaUnit *unit = &engine->section->units[actor->unit];
   for (uint32_t i = 0; i < actor->input_count && !actor->memory; ++i) {
@@ -325,8 +429,11 @@ void sambaActorSetRests(SambaEngine *engine, SambaActor *actor) {
     bool simd = actor->kind == SAMBA_ACTOR_COMPUTE && !unit->compute.program.systolic;
     uint64_t held = simd ? stepsHeld(unit, &unit->inputs[input->port]) : 1;
     uint64_t before = (uint64_t)((unsigned __int128)actor->work * (vectors - 1) / vectors / held);
+    int64_t rest = (int64_t)(actor->work - before) - 1;
+    if (input->is_late)
+      rest = restOfLate(engine, actor, &unit->inputs[input->port], vectors);
     for (uint32_t c = 0; c < input->cursor_count; ++c)
-      engine->cursors[input->cursors[c]].rest = actor->work - before - 1;
+      engine->cursors[input->cursors[c]].rest = rest;
   }
   actor->work += actor->fifo_wait;
 }

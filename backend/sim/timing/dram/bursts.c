@@ -119,20 +119,35 @@ static bool stepOdometer(SambaBurstWalk *walk, bool *out_token) {
   return false;
 }
 
+/* Bytes from one step of a run to the next; UINT64_MAX: it has one. */
+static uint64_t stepBytes(const SambaBurstWalk *walk) {
+  const SambaAccess *access = walk->access;
+  if (walk->run_counter >= access->counter_count || access->trips[walk->run_counter] == 1)
+    return UINT64_MAX;
+  return (uint64_t)access->strides[walk->run_counter] * walk->element_bytes;
+}
+
 uint64_t sambaBurstRunElements(const SambaBurstWalk *walk, const SambaBurstRun *run,
                                uint64_t bytes) {
-  const SambaAccess *access = walk->access;
-  bool has_steps =
-      walk->run_counter < access->counter_count && access->trips[walk->run_counter] > 1;
-  uint64_t step_bytes = UINT64_MAX;
   if (!bytes)
     return 0;
-  if (has_steps)
-    step_bytes = (uint64_t)access->strides[walk->run_counter] * walk->element_bytes;
+  uint64_t step_bytes = stepBytes(walk);
   uint64_t within = (bytes % step_bytes + walk->element_bytes - 1) / walk->element_bytes;
   within = within < walk->block_elements ? within : walk->block_elements;
   uint64_t elements = run->skipped + bytes / step_bytes * walk->block_elements + within;
   return elements < run->elements ? elements : run->elements;
+}
+
+uint64_t sambaBurstRunOffset(const SambaBurstWalk *walk, const SambaBurstRun *run,
+                             uint64_t element) {
+  if (element < run->skipped)
+    return 0;
+  element -= run->skipped;
+  uint64_t within = element * walk->element_bytes;
+  if (element < walk->block_elements || stepBytes(walk) == UINT64_MAX)
+    return within;
+  return element / walk->block_elements * stepBytes(walk) +
+         element % walk->block_elements * walk->element_bytes;
 }
 
 bool sambaBurstWalkNext(SambaBurstWalk *walk, SambaBurstRun *out_run) {

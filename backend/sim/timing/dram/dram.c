@@ -61,6 +61,7 @@ void sambaDramInit(SambaDram *dram, SambaArena *arena, const SambaMachine *machi
         ticksOfBurst(machine, c < dram->hbm_channel_count ? machine->hbm_channel_mbps
                                                           : machine->ddr_channel_mbps);
     channel->scheduled = SAMBA_TIME_UNKNOWN;
+    channel->turn = (uint64_t)machine->dram_window;
     slowest = sambaTimeMax(slowest, channel->burst_ticks);
   }
 
@@ -316,12 +317,18 @@ static bool wantsWrite(SambaDram *dram, SambaDramChannel *channel, bool reads, b
   if (!writes)
     return false;
   const SambaDramRequest *oldest = &channel->writes.requests[channel->writes.head];
-  if (channel->accepted >= (uint64_t)dram->machine->dram_write_high ||
-      now - oldest->arrival > dram->write_age)
-    channel->draining = true;
-  if (channel->draining && channel->accepted <= (uint64_t)dram->machine->dram_write_low &&
-      now - oldest->arrival <= dram->write_age)
-    channel->draining = false;
+  bool old = now - oldest->arrival > dram->write_age;
+  bool over = reads && channel->turn >= (uint64_t)dram->machine->dram_window;
+  bool changes;
+  if (channel->draining)
+    changes = over || (!old && channel->accepted <= (uint64_t)dram->machine->dram_write_low);
+  else
+    changes =
+        (over || !reads) && (old || channel->accepted >= (uint64_t)dram->machine->dram_write_high);
+  if (changes) {
+    channel->draining = !channel->draining;
+    channel->turn = 0;
+  }
   return !reads || channel->draining;
 }
 
@@ -342,6 +349,7 @@ uint64_t sambaDramAdvance(SambaDram *dram, uint32_t channel_index, uint64_t now)
     SambaDramRequest request =
         dequeue(queue, choose(dram, channel, queue, write ? channel->accepted : queue->size, now));
     serve(dram, channel, &request, tick);
+    channel->turn += request.bursts;
     if (write) {
       --channel->accepted;
       acceptWrites(dram, channel, now);

@@ -70,6 +70,7 @@ typedef struct SambaDramChannel {
   uint64_t next_refresh; /* tick of the first one that is not accounted for */
   bool is_host;          /* no banks: a burst leaves after the link's latency */
   bool last_was_write, draining;
+  uint64_t turn;          /* bursts since it drains writes, or does not */
   uint64_t accepted;      /* writes at the front of the queue that have been acknowledged */
   uint64_t next_decision; /* cycle */
   uint64_t scheduled;     /* cycle of the pending event, SAMBA_TIME_UNKNOWN when none */

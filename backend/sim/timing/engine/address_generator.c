@@ -13,9 +13,6 @@
 
 #include <stdlib.h>
 
-/* Cycles a generator issues ahead within one event. */
-enum { issueAhead = 32 };
-
 static SambaMemoryToken *appendToken(SambaMemoryState *memory) {
   if (memory->token_end - memory->token_base > memory->token_mask) {
     uint64_t size = (memory->token_mask + 1) * 2;
@@ -155,22 +152,49 @@ static uint64_t requestBursts(SambaEngine *engine, const SambaActor *actor) {
 
 static bool waitForPlaces(SambaEngine *engine, uint32_t actor_index, uint64_t pieces) {
   SambaActor *actor = &engine->actors[actor_index];
-  uint64_t at;
-  bool full;
-  if (sambaLoadHasPlaces(engine, actor_index, pieces, &at, &full))
+  SambaMemoryState *memory = actor->memory;
+  const SambaAddressGenerator *generator = &engine->generators[memory->generator];
+  uint64_t at = sambaTimeMax(engine->now, generator->returned);
+  bool full = false;
+  bool looks_ahead = at > engine->now;
+  sambaLoadFreePlaces(memory, at);
+  /* By then consumers have taken more of the oldest token, or it is the next one's turn. */
+  if (sambaLoadHasPlaces(engine, actor_index, pieces, &at, &full) &&
+      (!looks_ahead || sambaLoadHasPlacesFrom(engine, memory, memory->token_base + 1, pieces)))
     return true;
+  if (looks_ahead) {
+    full = false;
+    at = generator->returned;
+  } else {
+    memory->is_held_up = true;
+  }
   sambaActorWait(engine, actor, full ? SAMBA_WAIT_OUTPUT : SAMBA_WAIT_MEMORY);
   if (at != SAMBA_TIME_UNKNOWN)
-    sambaAddressGeneratorWake(engine, actor->memory->generator, at);
+    sambaAddressGeneratorWake(engine, memory->generator, at);
   return false;
+}
+
+/* Consumers let the oldest token of a LOAD pass. */
+static inline bool oldestPasses(const SambaEngine *engine, const SambaMemoryState *memory) {
+  if (memory->token_base == memory->token_end)
+    return false;
+  const SambaMemoryToken *oldest = sambaMemoryTokenAt(memory, memory->token_base);
+  return oldest->pushed && !engine->streams[oldest->output_stream].needs_acceptance;
 }
 
 /* Whether a LOAD may walk `pieces` more; if not, it is looked at again. */
 static inline bool hasPlaces(SambaEngine *engine, uint32_t actor_index, uint64_t pieces) {
-  const SambaActor *actor = &engine->actors[actor_index];
-  return actor->kind != SAMBA_ACTOR_LOAD ||
-         sambaLoadHasPlacesAnyway(engine->machine, actor->memory, pieces) ||
-         waitForPlaces(engine, actor_index, pieces);
+  SambaActor *actor = &engine->actors[actor_index];
+  if (actor->kind != SAMBA_ACTOR_LOAD)
+    return true;
+  const SambaMemoryState *memory = actor->memory;
+  bool has_places =
+      sambaLoadHasPlacesFrom(engine, memory, memory->token_base + oldestPasses(engine, memory),
+                             pieces) ||
+      waitForPlaces(engine, actor_index, pieces);
+  if (has_places)
+    actor->memory->is_held_up = false;
+  return has_places;
 }
 
 /* Vectors of the current token that are whole when `bursts` more bursts are there. */
@@ -185,12 +209,8 @@ static uint64_t vectorsWith(const SambaEngine *engine, const SambaMemoryState *m
   return elements / memory->vector_elements;
 }
 
-/* Where the elements of a group lie, for those who ask when each vector comes. */
-static void noteElements(const SambaEngine *engine, const SambaMemoryState *memory,
-                         SambaLoadGroup *group) {
-  const SambaMemoryToken *token = sambaMemoryTokenAt(memory, memory->token_end - 1);
-  if (token->output_stream == SAMBA_NO_INDEX || !engine->streams[token->output_stream].tells)
-    return;
+/* Where the elements of a group lie. */
+static void noteElements(const SambaMemoryState *memory, SambaLoadGroup *group) {
   group->run = memory->run;
   group->run_address = memory->run_address;
   group->elements_before = memory->walked - memory->run.elements;
@@ -205,7 +225,7 @@ static uint64_t enterGroup(SambaEngine *engine, SambaActor *actor, uint64_t burs
   SambaLoadGroup *group;
   uint64_t number = sambaLoadAsk(engine, actor, (uint32_t)pieces, &group);
   group->vectors = vectorsWith(engine, memory, bursts);
-  noteElements(engine, memory, group);
+  noteElements(memory, group);
   group->bursts = (uint32_t)bursts;
   group->ends_token = ends_run && memory->run_ends_token;
   memory->pieces_ahead = 0;
@@ -279,8 +299,14 @@ static bool issueRequest(SambaEngine *engine, uint32_t actor_index) {
     return false;
   }
 
+  /* Places that were there without looking may not be by then. */
+  if (generator->returned > engine->now &&
+      !hasPlaces(engine, actor_index, bursts + memory->pieces_ahead))
+    return false;
+
   uint64_t at = sambaTimeMax(sambaTimeMax(engine->now, generator->next_issue), ready);
-  if (at > engine->now + issueAhead) {
+  at = sambaTimeMax(at, generator->returned);
+  if (at > engine->now + SAMBA_ISSUE_AHEAD) {
     bool data_is_late = ready > generator->next_issue;
     sambaActorWait(engine, actor, data_is_late ? SAMBA_WAIT_INPUT : SAMBA_WAIT_MEMORY);
     sambaAddressGeneratorWake(engine, memory->generator, at);
@@ -298,7 +324,7 @@ static bool nextRun(SambaEngine *engine, uint32_t actor_index) {
   SambaMemoryState *memory = actor->memory;
   SambaAddressGenerator *generator = &engine->generators[memory->generator];
 
-  if (generator->next_issue > engine->now + issueAhead) {
+  if (generator->next_issue > engine->now + SAMBA_ISSUE_AHEAD) {
     sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
     sambaAddressGeneratorWake(engine, memory->generator, generator->next_issue);
     return false;

@@ -1,4 +1,4 @@
-/* Cycles of something that flows take in turns: a lane. */
+/* Cycles of something that flows take in turns: a lane, an array of a memory. */
 #ifndef SAMBA_BACKEND_SIM_TIMING_ENGINE_BOOKING_H
 #define SAMBA_BACKEND_SIM_TIMING_ENGINE_BOOKING_H
 
@@ -6,18 +6,34 @@
 
 /* What one flow has booked: so many cycles from `begin` to `end`, evenly. */
 typedef struct SambaFlow {
-  uint64_t begin, end, cycles;
-  uint64_t owed; /* cycles that others took while it had booked */
+  uint64_t begin, end;
+  double cycles;
+  bool held_up;      /* by others: without them it could be done earlier */
+  uint64_t owed;     /* cycles that others took while it had booked */
+  double turn;       /* how long its turns are: only their ratio counts */
+  double left;       /* of the cycles, by the share's last booking */
+  double asks, rate; /* while another one books: what it has to do beside it, in all, per cycle */
 } SambaFlow;
 
 typedef struct SambaShare {
-  uint64_t free; /* all that is booked is done */
+  uint64_t at;   /* of the last booking */
+  uint64_t free; /* of an array: the short tokens that have it are done */
   uint32_t flow_count;
+  bool lets_in; /* who has had the last turn lets a flow that comes go first */
   SambaFlow *flows;
 } SambaShare;
 
-/* Books cycles for a flow from `now` on, behind what it has booked already. Flows that have
- * something booked take turns, cycle by cycle. Returns all that the flow has booked then. */
-const SambaFlow *sambaShareBook(SambaShare *share, uint32_t flow, uint64_t now, uint64_t cycles);
+/* Books cycles for a flow from `now` on, behind what it has booked already, which it takes in no
+ * less than `least` cycles. Flows that have something booked take turns. Returns all that the flow
+ * has booked then. */
+const SambaFlow *sambaShareBook(SambaShare *share, uint32_t flow, uint64_t now, uint64_t cycles,
+                                uint64_t least, double turn);
+
+/* Adds what others took since to what a flow has booked. */
+void sambaFlowPay(SambaFlow *flow);
+/* When it is done. Who is not held up by others could do it without a pause. */
+static inline uint64_t sambaFlowEnd(const SambaFlow *flow) {
+  return flow->held_up ? flow->end : flow->begin + (uint64_t)(flow->cycles + 0.5);
+}
 
 #endif

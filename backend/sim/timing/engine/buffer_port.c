@@ -115,19 +115,66 @@ static SambaArrayRange arraysOf(const SambaEngine *engine, const SambaActor *act
                          actor->slots % engine->section->units[actor->unit].buffer.slot_count);
 }
 
+/* At an array reads go first: their turns are as long as they like. */
+static double turnOf(const SambaActor *actor) {
+  enum { readTurn = 1 << 20 };
+  return actor->kind == SAMBA_ACTOR_READ ? readTurn : 1;
+}
+
 /* A token of few vectors has its side and its array in the same cycles: both are booked at once.
  * When: no earlier than `from`. */
 static uint64_t bookTogether(SambaEngine *engine, const SambaActor *actor, uint64_t from) {
   SambaBufferState *buffer = &engine->buffers[actor->unit];
   SambaArrayRange arrays = arraysOf(engine, actor);
-  for (uint32_t a = arrays.first; a < arrays.end; ++a)
+  bool read = actor->kind == SAMBA_ACTOR_READ;
+  for (uint32_t a = arrays.first; a < arrays.end; ++a) {
     from = sambaTimeMax(from, buffer->arrays[a].free);
+    if (!read)
+      from = sambaTimeMax(from, buffer->arrays[a].flows[true].end);
+  }
 
   uint64_t end = from + actor->work;
   for (uint32_t a = arrays.first; a < arrays.end; ++a) {
     buffer->arrays[a].free = end;
-    buffer->arrays[a].flows[actor->kind == SAMBA_ACTOR_READ] =
-        (SambaFlow){.begin = from, .end = end, .cycles = actor->work};
+    buffer->arrays[a].flows[read] = (SambaFlow){
+        .begin = from, .end = end, .cycles = (double)actor->work, .turn = turnOf(actor)};
+  }
+  return from;
+}
+
+/* The cycles of the port's next token, and of its vectors where these do not take one each. */
+static void setTokenCycles(const SambaEngine *engine, SambaActor *actor) {
+  bool read = actor->kind == SAMBA_ACTOR_READ;
+  uint32_t stream =
+      read ? actor->outputs[0].stream : engine->cursors[actor->inputs[0].cursor].stream;
+  uint64_t vectors = engine->streams[stream].vectors, counted = vectors;
+  if (actor->next && !actor->tokens_differ)
+    return;
+  if (actor->tokens_differ)
+    actor->work = sambaPortTokenCycles(actor->port_cycles, actor->next);
+  actor->vector_cycles = NULL;
+  if (actor->work != vectors)
+    actor->vector_cycles = sambaPortVectorCycles(actor->port_cycles, actor->next, &counted);
+  if (counted != vectors)
+    actor->vector_cycles = NULL;
+  if (read && actor->vector_cycles) {
+    actor->outputs[0].first_numerator = actor->vector_cycles[0] - 1;
+    actor->outputs[0].first_denominator = actor->work;
+  }
+}
+
+/* A token goes before those of later slots that have not begun. When: no later than `from`. */
+static uint64_t goBeforeLaterSlots(SambaEngine *engine, const SambaActor *actor, uint64_t from) {
+  const SambaBufferState *buffer = &engine->buffers[actor->unit];
+  bool read = actor->kind == SAMBA_ACTOR_READ;
+  uint32_t first = buffer->actor_first + (read ? buffer->write_count : 0);
+  uint32_t end = first + (read ? buffer->read_count : buffer->write_count);
+  for (uint32_t i = first; i < end; ++i) {
+    SambaActor *other = &engine->actors[i];
+    if (!other->has_booked || other->slots <= actor->slots || other->booked_at <= engine->now)
+      continue;
+    from = sambaTimeMin(from, other->booked_at);
+    other->booked_at += actor->work;
   }
   return from;
 }
@@ -140,60 +187,50 @@ static uint64_t bookSide(SambaEngine *engine, SambaActor *actor) {
   SambaBufferState *buffer = &engine->buffers[actor->unit];
   bool read = actor->kind == SAMBA_ACTOR_READ;
   uint64_t *side = read ? &buffer->read_side_free : &buffer->write_side_free;
-  if (actor->port_cycles)
-    actor->work = sambaPortTokenCycles(actor->port_cycles, actor->next);
+  setTokenCycles(engine, actor);
 
   uint64_t from = sambaTimeMax(*side, engine->now);
+  if (actor->work > fewVectors)
+    from = goBeforeLaterSlots(engine, actor, from);
   actor->booked_at = actor->work <= fewVectors ? bookTogether(engine, actor, from) : from;
   actor->has_booked = true;
-  *side = actor->booked_at + actor->work;
+  *side = sambaTimeMax(*side, engine->now) + actor->work;
   actor->booked = *side - engine->now;
   return actor->booked_at;
 }
 
-/* Is a port about to begin with a token in this cycle? */
-static bool isAboutToBegin(SambaEngine *engine, const SambaActor *actor) {
-  if (actor->running || actor->next == actor->firings || !sambaBufferPortMayBegin(engine, actor))
-    return false;
-  if (actor->kind == SAMBA_ACTOR_READ)
-    return sambaStreamRoom(engine, actor->outputs[0].stream) > 0;
-  const SambaSegment *segment = sambaInputSegment(engine, &actor->inputs[0]);
-  return segment &&
-         segment->first + sambaInputCursor(engine, &actor->inputs[0])->latency <= engine->now;
+/* Is a read about to begin with a token in this cycle? */
+static bool isAboutToBegin(SambaEngine *engine, const SambaActor *read) {
+  return !read->running && read->next < read->firings && sambaBufferPortMayBegin(engine, read) &&
+         sambaStreamRoom(engine, read->outputs[0].stream) > 0;
 }
 
-/* Does the other side use the arrays of the port's slot in this cycle? */
-static bool arraysAreBusy(SambaEngine *engine, const SambaActor *actor) {
-  const SambaBufferState *buffer = &engine->buffers[actor->unit];
-  bool read = actor->kind == SAMBA_ACTOR_READ;
-  SambaArrayRange arrays = arraysOf(engine, actor);
+/* Do reads use the arrays of a write port's slot in this cycle? */
+static bool readsUseArrays(SambaEngine *engine, const SambaActor *write) {
+  const SambaBufferState *buffer = &engine->buffers[write->unit];
+  SambaArrayRange arrays = arraysOf(engine, write);
   for (uint32_t a = arrays.first; a < arrays.end; ++a)
-    if (buffer->arrays[a].flows[!read].end > engine->now)
+    if (buffer->arrays[a].flows[true].end > engine->now)
       return true;
 
-  uint32_t first = buffer->actor_first + (read ? 0 : buffer->write_count);
-  uint32_t count = read ? buffer->write_count : buffer->read_count;
-  for (uint32_t i = first; i < first + count; ++i) {
-    SambaArrayRange others = arraysOf(engine, &engine->actors[i]);
-    if (others.first < arrays.end && arrays.first < others.end &&
-        isAboutToBegin(engine, &engine->actors[i]))
+  for (uint32_t i = 0; i < buffer->read_count; ++i) {
+    const SambaActor *read = readPort(engine, buffer, i);
+    SambaArrayRange others = arraysOf(engine, read);
+    if (others.first < arrays.end && arrays.first < others.end && isAboutToBegin(engine, read))
       return true;
   }
   return false;
 }
 
-/* A token whose arrays are busy when it is its turn lets another one go first whose arrays are
+/* A write whose arrays are busy when it is its turn lets another one go first whose arrays are
  * free. */
 static uint64_t letGoFirst(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
   const SambaBufferState *buffer = &engine->buffers[actor->unit];
-  bool read = actor->kind == SAMBA_ACTOR_READ;
-  uint32_t first = buffer->actor_first + (read ? buffer->write_count : 0);
-  uint32_t count = read ? buffer->read_count : buffer->write_count;
-  uint32_t best = SAMBA_NO_INDEX;
-  for (uint32_t i = first; i < first + count; ++i) {
+  uint32_t first = buffer->actor_first, best = SAMBA_NO_INDEX;
+  for (uint32_t i = first; i < first + buffer->write_count; ++i) {
     const SambaActor *other = &engine->actors[i];
-    if (!other->has_booked || other->booked_at <= engine->now || arraysAreBusy(engine, other))
+    if (!other->has_booked || other->booked_at <= engine->now || readsUseArrays(engine, other))
       continue;
     if (best == SAMBA_NO_INDEX || other->booked_at < engine->actors[best].booked_at)
       best = i;
@@ -207,42 +244,39 @@ static uint64_t letGoFirst(SambaEngine *engine, uint32_t actor_index) {
 }
 
 /* The turn of a port at its side of the memory, if it may begin with its next token. Others may get
- * there in the same cycle, so it is looked at twice. */
+ * there in the same cycle, so a write looks at them twice. */
 uint64_t sambaBufferPortTurn(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
   const SambaBufferState *buffer = &engine->buffers[actor->unit];
   uint64_t at = bookSide(engine, actor);
-  bool alone = (actor->kind == SAMBA_ACTOR_READ ? buffer->read_count : buffer->write_count) < 2;
+  bool alone = actor->kind == SAMBA_ACTOR_READ || buffer->write_count < 2;
   if (at > engine->now || alone || actor->work <= fewVectors || !engine->machine->pmu_bank_arrays)
     return at;
   if (actor->has_looked)
-    return arraysAreBusy(engine, actor) ? letGoFirst(engine, actor_index) : at;
+    return readsUseArrays(engine, actor) ? letGoFirst(engine, actor_index) : at;
   actor->has_looked = true;
   sambaEngineWake(engine, actor_index, engine->now);
   return SAMBA_TIME_UNKNOWN;
 }
 
-/* A token waits for its arrays for longer than it has booked. Meanwhile its side serves others that
+/* A write waits for its arrays for longer than it has booked. Meanwhile its side serves others that
  * use other arrays; without such a port, all that come behind it begin later. */
-static void delaySide(SambaEngine *engine, const SambaActor *actor, uint64_t cycles) {
-  SambaBufferState *buffer = &engine->buffers[actor->unit];
-  bool read = actor->kind == SAMBA_ACTOR_READ;
-  uint32_t first = buffer->actor_first + (read ? buffer->write_count : 0);
-  uint32_t end = first + (read ? buffer->read_count : buffer->write_count);
-  SambaArrayRange arrays = arraysOf(engine, actor);
+static void delayWrites(SambaEngine *engine, const SambaActor *write, uint64_t cycles) {
+  SambaBufferState *buffer = &engine->buffers[write->unit];
+  uint32_t first = buffer->actor_first, end = first + buffer->write_count;
+  SambaArrayRange arrays = arraysOf(engine, write);
   for (uint32_t i = first; i < end; ++i) {
     SambaArrayRange others = arraysOf(engine, &engine->actors[i]);
     if (others.first >= arrays.end || arrays.first >= others.end)
       return;
   }
 
-  *(read ? &buffer->read_side_free : &buffer->write_side_free) += cycles;
+  buffer->write_side_free += cycles;
   for (uint32_t i = first; i < end; ++i)
     if (engine->actors[i].has_booked)
       engine->actors[i].booked_at += cycles;
 }
 
-/* Both sides take turns at the arrays. */
 static void bookArrays(SambaEngine *engine, SambaActor *actor) {
   SambaBufferState *buffer = &engine->buffers[actor->unit];
   bool read = actor->kind == SAMBA_ACTOR_READ;
@@ -251,35 +285,26 @@ static void bookArrays(SambaEngine *engine, SambaActor *actor) {
   if (actor->work <= fewVectors)
     return;
   for (uint32_t a = arrays.first; a < arrays.end; ++a) {
-    const SambaFlow *flow = sambaShareBook(&buffer->arrays[a], read, engine->now, actor->work);
+    const SambaFlow *flow =
+        sambaShareBook(&buffer->arrays[a], read, engine->now, actor->work, 0, turnOf(actor));
     actor->arrays_end = flow->end;
     actor->end_minimum = sambaTimeMax(actor->end_minimum, flow->end);
   }
-  if (actor->arrays_end > engine->now + actor->work)
-    delaySide(engine, actor, actor->arrays_end - engine->now - actor->work);
+  if (!read && actor->arrays_end > engine->now + actor->work)
+    delayWrites(engine, actor, actor->arrays_end - engine->now - actor->work);
 }
 
-/* A flow gets later by what it is owed. */
-static uint64_t payOwed(SambaShare *share, SambaFlow *flow) {
-  uint64_t later = sambaTimeMin(flow->end + flow->owed, share->free);
-  if (later > flow->end) {
-    flow->owed -= later - flow->end;
-    flow->end = later;
-  }
-  return flow->end;
-}
-
-/* The end of what a port has booked at the arrays of its slot, by now. */
-static uint64_t arraysDoneAt(SambaEngine *engine, SambaActor *actor) {
-  SambaBufferState *buffer = &engine->buffers[actor->unit];
-  SambaArrayRange arrays = arraysOf(engine, actor);
+/* The end of what a write has booked at the arrays of its slot, with what reads took since. */
+static uint64_t arraysDoneAt(SambaEngine *engine, const SambaActor *write) {
+  SambaBufferState *buffer = &engine->buffers[write->unit];
+  SambaArrayRange arrays = arraysOf(engine, write);
   uint64_t end = 0;
-  for (uint32_t a = arrays.first; actor->work > fewVectors && a < arrays.end; ++a) {
-    SambaShare *share = &buffer->arrays[a];
-    SambaFlow *flow = &share->flows[actor->kind == SAMBA_ACTOR_READ];
-    if (!flow->owed || flow->end != actor->arrays_end) /* others have booked since */
+  for (uint32_t a = arrays.first; write->work > fewVectors && a < arrays.end; ++a) {
+    SambaFlow *flow = &buffer->arrays[a].flows[false];
+    if (!flow->owed || flow->end != write->arrays_end) /* others have booked since */
       continue;
-    end = sambaTimeMax(end, payOwed(share, flow));
+    sambaFlowPay(flow);
+    end = sambaTimeMax(end, flow->end);
   }
   return end;
 }
@@ -289,31 +314,44 @@ static uint64_t arraysDoneAt(SambaEngine *engine, SambaActor *actor) {
 static uint64_t lanesPassedAt(SambaEngine *engine, const SambaActor *actor) {
   const SambaCursor *cursor = &engine->cursors[actor->inputs[0].taken];
   const SambaStreamState *stream = &engine->streams[cursor->stream];
-  uint64_t way = engine->actors[stream->producer].latency + cursor->latency, end = 0;
-  for (uint32_t i = 0; cursor->next == stream->pushed && i < stream->lane_count; ++i) {
-    const SambaLaneUse *use = &stream->lanes[i];
-    SambaShare *share = &engine->lanes[use->lane].share;
-    end = sambaTimeMax(end, payOwed(share, &share->flows[use->flow]) - use->cycles + way);
-  }
-  return end;
+  uint64_t passed = 0;
+  if (cursor->next != stream->pushed || !stream->lane_count)
+    return 0;
+  sambaStreamPassLanes(engine, cursor->stream, &passed);
+  return passed + engine->actors[stream->producer].latency + cursor->latency;
+}
+
+/* When a read is rid of the token that it makes, by now. */
+static uint64_t ridOfTokenAt(SambaEngine *engine, const SambaActor *actor) {
+  const SambaActorOutput *output = &actor->outputs[0];
+  if (output->token != SAMBA_TOKEN_OPEN)
+    return 0;
+  return sambaStreamPassLanes(engine, output->open_stream,
+                              &engine->streams[output->open_stream].passed_at);
 }
 
 bool sambaBufferPortMayGoOn(const SambaEngine *engine, const SambaActor *actor) {
   if (actor->kind == SAMBA_ACTOR_WRITE)
     return true;
-  return actor->kind == SAMBA_ACTOR_READ && actor->work > fewVectors &&
-         engine->machine->pmu_bank_arrays && engine->buffers[actor->unit].write_count;
+  if (actor->kind != SAMBA_ACTOR_READ || actor->work <= fewVectors)
+    return false;
+  const SambaActorOutput *output = &actor->outputs[0];
+  return output->token == SAMBA_TOKEN_OPEN && engine->streams[output->open_stream].lane_count;
+}
+
+static uint64_t writeDoneAt(SambaEngine *engine, SambaActor *write) {
+  uint64_t end = arraysDoneAt(engine, write);
+  if (end > write->arrays_end) {
+    delayWrites(engine, write, end - write->arrays_end);
+    write->arrays_end = end;
+  }
+  return sambaTimeMax(end, lanesPassedAt(engine, write));
 }
 
 bool sambaBufferPortGoesOn(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
-  uint64_t end = arraysDoneAt(engine, actor);
-  if (end > actor->arrays_end) {
-    delaySide(engine, actor, end - actor->arrays_end);
-    actor->arrays_end = end;
-  }
-  if (actor->kind == SAMBA_ACTOR_WRITE)
-    end = sambaTimeMax(end, lanesPassedAt(engine, actor));
+  bool write = actor->kind == SAMBA_ACTOR_WRITE;
+  uint64_t end = write ? writeDoneAt(engine, actor) : ridOfTokenAt(engine, actor);
   if (end <= actor->end_minimum)
     return false;
   actor->end_minimum = end;

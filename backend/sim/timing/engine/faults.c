@@ -2,6 +2,7 @@
  * faults.h. */
 #include "backend/sim/timing/engine/faults.h"
 
+#include "backend/sim/timing/engine/load_delivery.h"
 #include "backend/sim/timing/engine/tokens.h"
 
 #include "backend/sim/call/waits.h"
@@ -37,7 +38,8 @@ static SambaWaitFor waitsFor(const SambaEngine *engine, const SambaActor *actor)
         return (SambaWaitFor){engine->streams[engine->cursors[input->cursors[c]].stream].producer,
                               "for the rest of a token from"};
     const SambaCursor *cursor = &engine->cursors[input->cursor];
-    if (!issuing && input->phase == 0 && cursor->next == engine->streams[cursor->stream].pushed)
+    bool begins = input->is_awaited || (!issuing && input->phase == 0);
+    if (begins && cursor->next == engine->streams[cursor->stream].pushed)
       return (SambaWaitFor){engine->streams[cursor->stream].producer, "for a token from"};
   }
 
@@ -83,6 +85,12 @@ static SambaWaitGraph graphOf(const SambaEngine *engine) {
                           .engine = engine,
                           .describe = describe,
                           .waits_for = waitOf};
+}
+
+void sambaEngineStandStill(SambaEngine *engine) {
+  for (uint32_t a = 0; a < engine->actor_count; ++a)
+    if (engine->actors[a].kind == SAMBA_ACTOR_LOAD)
+      engine->now = sambaTimeMax(engine->now, sambaLoadDataEnd(engine->actors[a].memory));
 }
 
 SambaStatus sambaEngineDeadlock(const SambaEngine *engine) {

@@ -4,6 +4,8 @@
 
 #include "backend/sim/timing/engine/timing_state.h"
 
+/* No event is left: time goes on until the data are there that are known to come. */
+void sambaEngineStandStill(SambaEngine *engine);
 /* No event is left, but actors are unfinished: `deadlock` or `starved`, with notes that follow the
  * waits. */
 SambaStatus sambaEngineDeadlock(const SambaEngine *engine);

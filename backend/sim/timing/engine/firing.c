@@ -41,7 +41,15 @@ static uint64_t lastMade(const SambaActor *actor, const SambaActorOutput *output
  * shared waits there, and what does not keeps the unit. */
 static void bookWay(SambaEngine *engine, SambaActor *actor, SambaActorOutput *output,
                     uint64_t from) {
-  uint64_t rid = sambaStreamBookLanes(engine, output->open_stream, from, &output->passed_at);
+  SambaStreamState *stream = &engine->streams[output->open_stream];
+  int64_t room = sambaStreamRoom(engine, output->open_stream);
+  uint64_t vectors = sambaTimeMin((uint64_t)(room > 0 ? room : 0), stream->vectors);
+  stream->unbooked = stream->vectors - vectors;
+  stream->passed_at = 0;
+  uint64_t rid = sambaStreamBookLanes(engine, output->open_stream, from, vectors,
+                                      sambaTimeScale(stream->pace, vectors, stream->vectors),
+                                      &stream->passed_at);
+  rid = sambaTimeMax(rid, sambaStreamBookLink(stream, from, &stream->passed_at));
   if (output->token == SAMBA_TOKEN_DEFERRED) /* its vectors leave while the next firing runs */
     actor->carry = sambaTimeMax(actor->carry, rid);
   else
@@ -60,7 +68,7 @@ static void openToken(SambaEngine *engine, SambaActor *actor, SambaActorOutput *
   bookWay(engine, actor, output, made);
   uint64_t last =
       sambaTimeMax(lastMade(actor, output, actor->start + expected), first + stream->vectors);
-  last = sambaTimeMax(last, output->passed_at + actor->latency);
+  last = sambaTimeMax(last, stream->passed_at + actor->latency);
   sambaStreamPush(engine, output->open_stream, first, last);
   if (stream->needs_acceptance)
     ++actor->pending;
@@ -98,6 +106,31 @@ static void keepPace(const SambaEngine *engine, SambaActor *actor) {
     actor->duration = sambaTimeMax(actor->duration, at - engine->now);
 }
 
+/* Takes a token for the firing that begins; of a late input it may not be there yet. */
+static void takeInput(SambaEngine *engine, uint32_t actor_index, SambaActorInput *input) {
+  SambaActor *actor = &engine->actors[actor_index];
+  input->is_awaited = input->is_late && !sambaInputSegment(engine, input);
+  actor->awaited += input->is_awaited;
+  if (input->is_awaited)
+    ++actor->pending;
+  else
+    sambaInputTake(engine, actor_index, input, actor->duration);
+}
+
+/* Tokens of late inputs may have come since the firing began. */
+static void takeLateInputs(SambaEngine *engine, uint32_t actor_index) {
+  SambaActor *actor = &engine->actors[actor_index];
+  for (uint32_t i = 0; i < actor->input_count && actor->awaited; ++i) {
+    SambaActorInput *input = &actor->inputs[i];
+    if (!input->is_awaited || !sambaInputSegment(engine, input))
+      continue;
+    input->is_awaited = false;
+    --actor->awaited;
+    sambaInputTake(engine, actor_index, input, actor->duration);
+    --actor->pending;
+  }
+}
+
 static void startFiring(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
   sambaActorWait(engine, actor, SAMBA_WAIT_NONE);
@@ -113,11 +146,11 @@ static void startFiring(SambaEngine *engine, uint32_t actor_index) {
 
   for (uint32_t i = 0; i < actor->input_count; ++i)
     if (actor->inputs[i].phase == 0)
-      sambaInputTake(engine, actor_index, &actor->inputs[i], actor->duration);
+      takeInput(engine, actor_index, &actor->inputs[i]);
   for (uint32_t o = 0; o < actor->output_count; ++o)
     if (makesToken(&actor->outputs[o]))
       beginToken(engine, actor, &actor->outputs[o]);
-  if (actor->passing)
+  if (actor->passing || actor->kind == SAMBA_ACTOR_READ)
     sambaPartialTokensBegin(engine, actor_index);
 
   if (!actor->pending)
@@ -139,7 +172,7 @@ static void tryToStart(SambaEngine *engine, uint32_t actor_index) {
     at = sambaBufferPortFollows(engine, actor);
   for (uint32_t i = 0; i < actor->input_count; ++i) {
     SambaActorInput *input = &actor->inputs[i];
-    if (input->phase)
+    if (input->phase || input->is_late)
       continue;
     const SambaSegment *segment = sambaInputSegment(engine, input);
     if (!segment) {
@@ -188,7 +221,7 @@ static void endTokens(SambaEngine *engine, SambaActor *actor) {
       bookWay(engine, actor, output, made);
     uint64_t last = sambaTimeMax(lastMade(actor, output, end),
                                  first + engine->streams[output->open_stream].vectors);
-    last = sambaTimeMax(last, output->passed_at + actor->latency);
+    last = sambaTimeMax(last, engine->streams[output->open_stream].passed_at + actor->latency);
     if (output->token == SAMBA_TOKEN_DEFERRED)
       sambaStreamPush(engine, output->open_stream, first, last);
     output->token = SAMBA_TOKEN_NONE;
@@ -253,8 +286,12 @@ void sambaFiringEnd(SambaEngine *engine, uint32_t actor_index) {
 
 void sambaFiringProcess(SambaEngine *engine, uint32_t actor_index) {
   const SambaActor *actor = &engine->actors[actor_index];
-  if (!actor->running)
+  if (!actor->running) {
     tryToStart(engine, actor_index);
-  else if (!actor->resolved && !actor->pending && actor->done < actor->limit)
+    return;
+  }
+  if (actor->awaited)
+    takeLateInputs(engine, actor_index);
+  if (!actor->resolved && !actor->pending && actor->done < actor->limit)
     resolveFiring(engine, actor_index);
 }

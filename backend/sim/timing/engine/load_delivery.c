@@ -47,14 +47,15 @@ static uint64_t piecesHeldUp(const SambaEngine *engine, const SambaMemoryState *
   return walked - sambaTimeMin(walked, sambaTimeScale(all, left, vectors));
 }
 
+void sambaLoadFreePlaces(SambaMemoryState *memory, uint64_t at) {
+  while (memory->group_free < memory->group_next && groupAt(memory, memory->group_free)->left <= at)
+    memory->pieces_kept -= groupAt(memory, memory->group_free++)->pieces;
+}
+
 bool sambaLoadHasPlaces(SambaEngine *engine, uint32_t actor_index, uint64_t pieces,
                         uint64_t *out_at, bool *out_full) {
   SambaMemoryState *memory = engine->actors[actor_index].memory;
   uint64_t places = sambaLoadPlaces(engine->machine);
-  while (memory->group_free < memory->group_next &&
-         groupAt(memory, memory->group_free)->left <= engine->now)
-    memory->pieces_kept -= groupAt(memory, memory->group_free++)->pieces;
-
   *out_at = SAMBA_TIME_UNKNOWN;
   *out_full = memory->pieces_kept && piecesHeldUp(engine, memory) + pieces > places;
   if (*out_full)
@@ -83,74 +84,119 @@ uint64_t sambaLoadAsk(SambaEngine *engine, SambaActor *actor, uint32_t pieces,
   return memory->group_end++;
 }
 
+/* Whether the consumers of the oldest token wait for more of it than its end. */
+static bool tellsMore(const SambaEngine *engine, const SambaMemoryState *memory) {
+  const SambaMemoryToken *token = sambaMemoryTokenAt(memory, memory->token_base);
+  return token->output_stream != SAMBA_NO_INDEX &&
+         (!token->pushed || engine->streams[token->output_stream].tells);
+}
+
 void sambaLoadArrive(SambaEngine *engine, uint32_t actor_index, uint64_t number,
                      SambaDramTimes times, uint64_t last) {
   SambaMemoryState *memory = engine->actors[actor_index].memory;
   SambaLoadGroup *group = groupAt(memory, number);
   group->times = times;
   group->last = last;
-  if (number == memory->group_next)
+  if (number != memory->group_there)
+    return;
+
+  bool ends_token = false;
+  do
+    ends_token |= groupAt(memory, memory->group_there++)->ends_token;
+  while (memory->group_there < memory->group_end &&
+         groupAt(memory, memory->group_there)->last != SAMBA_TIME_UNKNOWN);
+  if (ends_token || memory->is_held_up || tellsMore(engine, memory))
     sambaEngineQueue(engine, actor_index);
 }
 
-/* When the first vector of a group is whole, of the `vectors` that are with the group. */
-static uint64_t firstWhole(const SambaLoadGroup *group, uint64_t vectors) {
-  uint64_t before = sambaTimeCeilDiv(group->bursts, vectors);
-  return before ? sambaDramBurstDone(group->times, before - 1) : group->last;
+uint64_t sambaLoadDataEnd(const SambaMemoryState *memory) {
+  uint64_t end = 0;
+  for (uint64_t g = memory->group_free; g < memory->group_end; ++g)
+    if (groupAt(memory, g)->last != SAMBA_TIME_UNKNOWN)
+      end = sambaTimeMax(end, groupAt(memory, g)->last + 1);
+  return end;
 }
 
-/* Elements of the token that begin before burst `burst` of a group. */
-static uint64_t elementsBefore(const SambaEngine *engine, const SambaMemoryState *memory,
-                               const SambaLoadGroup *group, uint64_t burst) {
-  uint64_t at = (group->first_burst + burst) * (uint64_t)engine->machine->dram_burst_bytes;
-  uint64_t bytes = at - sambaTimeMin(at, group->run_address);
-  return group->elements_before + sambaBurstRunElements(&memory->walk, &group->run, bytes);
+/* Bursts of a group that are there when the first `elements` elements of its token are. */
+static uint64_t burstsWith(const SambaEngine *engine, const SambaMemoryState *memory,
+                           const SambaLoadGroup *group, uint64_t elements) {
+  if (elements <= group->elements_before)
+    return 0;
+  uint64_t last = elements - group->elements_before - 1;
+  uint64_t address = group->run_address + sambaBurstRunOffset(&memory->walk, &group->run, last);
+  uint64_t burst = address / (uint64_t)engine->machine->dram_burst_bytes;
+  uint64_t bursts = burst + 1 - sambaTimeMin(group->first_burst, burst + 1);
+  return sambaTimeMin(bursts, group->bursts);
 }
 
-/* The same as below, for those who ask for each vector. */
-static void leaveOneByOne(SambaEngine *engine, SambaMemoryState *memory, SambaMemoryToken *token,
-                          SambaLoadGroup *group) {
-  uint64_t bursts = 0; /* that are needed so far */
-  for (; memory->vectors_left < group->vectors; ++memory->vectors_left) {
-    uint64_t elements = (memory->vectors_left + 1) * memory->vector_elements;
-    elements = sambaTimeMin(elements, memory->token_elements);
-    while (bursts < group->bursts && elementsBefore(engine, memory, group, bursts) < elements)
-      ++bursts;
-    uint64_t there = bursts ? sambaDramBurstDone(group->times, bursts - 1) : 0;
-    uint64_t at = sambaTimeMax(memory->left_at, group->bursts ? there : group->last);
-    if (!memory->vectors_left)
-      token->first = at;
-    sambaPartialTokensAdd(engine, token->output_stream, at);
-    memory->left_at = at + 1;
-  }
-  group->left = memory->left_at;
+/* When the data of the first `elements` elements of a token are there, of which a group has the
+ * last. */
+static uint64_t dataAt(const SambaEngine *engine, const SambaMemoryState *memory,
+                       const SambaLoadGroup *group, uint64_t elements) {
+  uint64_t bursts = group->bursts ? burstsWith(engine, memory, group, elements) : 0;
+  if (group->bursts)
+    return bursts ? sambaDramBurstDone(group->times, bursts - 1) : 0;
+  return group->last;
 }
 
-/* The vectors that are whole with a group leave: no earlier than its data are there, one after the
- * other. */
+/* The data of a long token come at a pace that is only known as they come. */
+static bool isBookedInParts(const SambaStreamState *stream) {
+  enum { manyVectors = 128 };
+  return stream->lane_count && stream->vectors >= manyVectors && !stream->tells;
+}
+
+/* Books the lanes for what has left since the last booking, an eighth of the token at a time. */
+static void bookPart(SambaEngine *engine, SambaMemoryState *memory, const SambaMemoryToken *token) {
+  enum { parts = 8 };
+  const SambaStreamState *stream = &engine->streams[token->output_stream];
+  uint64_t vectors = memory->vectors_left - memory->vectors_booked;
+  if (vectors < stream->vectors / parts || stream->needs_acceptance)
+    return;
+
+  uint64_t from = sambaTimeMax(memory->booked_at, token->first), passed = 0;
+  uint64_t rid = sambaStreamBookLanes(engine, token->output_stream, from, vectors,
+                                      memory->left_at - from, &passed);
+  memory->vectors_booked = memory->vectors_left;
+  memory->left_at = sambaTimeMax(memory->left_at, rid);
+  memory->booked_at = memory->left_at;
+}
+
+/* The vectors that are whole with a group leave: no earlier than their data are there, one after
+ * the other. */
 static void leave(SambaEngine *engine, SambaMemoryState *memory, SambaMemoryToken *token,
                   SambaLoadGroup *group) {
-  uint64_t vectors = group->vectors - memory->vectors_left;
-  if (token->output_stream == SAMBA_NO_INDEX || !vectors) {
-    group->left = memory->left_at = sambaTimeMax(memory->left_at, group->last);
-    return;
+  const SambaStreamState *stream = NULL;
+  uint64_t end = 0;
+  if (token->output_stream != SAMBA_NO_INDEX) {
+    stream = &engine->streams[token->output_stream];
+    end = group->vectors;
   }
 
-  const SambaStreamState *stream = &engine->streams[token->output_stream];
-  if (stream->tells) {
-    leaveOneByOne(engine, memory, token, group);
-    return;
+  for (; memory->vectors_left < end; ++memory->vectors_left) {
+    bool all_there = memory->left_at >= group->last;
+    uint64_t elements = (memory->vectors_left + 1) * memory->vector_elements;
+    elements = sambaTimeMin(elements, memory->token_elements);
+    uint64_t at = memory->left_at;
+    if (!all_there)
+      at = sambaTimeMax(at, dataAt(engine, memory, group, elements));
+    if (!memory->vectors_left)
+      token->first = at;
+    uint64_t before = memory->vectors_left * stream->sharers;
+    if (stream->sharers && at > before)
+      token->dense = sambaTimeMax(token->dense, at - before);
+    if (stream->tells) {
+      sambaPartialTokensAdd(engine, token->output_stream, at);
+    } else if (all_there) { /* so do the others, cycle by cycle */
+      memory->left_at += end - memory->vectors_left;
+      memory->vectors_left = end;
+      break;
+    }
+    memory->left_at = at + 1;
   }
-  uint64_t at_last = sambaTimeCeilDiv(vectors, group->bursts ? group->bursts : 1);
-  uint64_t begin = sambaTimeMax(memory->left_at, firstWhole(group, vectors));
-  if (!memory->vectors_left)
-    token->first = begin;
-  uint64_t before = memory->vectors_left * stream->sharers;
-  if (stream->sharers && begin > before)
-    token->dense = sambaTimeMax(token->dense, begin - before);
-  memory->vectors_left = group->vectors;
-  memory->left_at = sambaTimeMax(begin + vectors, group->last + at_last);
-  group->left = memory->left_at;
+  if (stream && isBookedInParts(stream))
+    bookPart(engine, memory, token);
+  /* The next vector may begin in its last burst. */
+  group->left = memory->left_at = sambaTimeMax(memory->left_at, group->last);
 }
 
 static void endToken(SambaEngine *engine, uint32_t actor_index) {
@@ -197,9 +243,16 @@ static void leaveGroups(SambaEngine *engine, SambaActor *actor, SambaMemoryToken
  * others are booked from when its data come densely enough to use them in turns. */
 static void endStreamed(SambaEngine *engine, SambaActor *actor, const SambaMemoryToken *token) {
   SambaMemoryState *memory = actor->memory;
-  const SambaStreamState *stream = &engine->streams[token->output_stream];
-  uint64_t passed, from = sambaTimeMax(token->first, token->dense);
-  uint64_t rid = sambaStreamBookLanes(engine, token->output_stream, from, &passed);
+  SambaStreamState *stream = &engine->streams[token->output_stream];
+  uint64_t passed = 0, from = sambaTimeMax(token->first, token->dense);
+  uint64_t linked = sambaStreamBookLink(stream, from, &passed);
+  if (memory->vectors_booked)
+    from = memory->booked_at;
+  uint64_t least = memory->left_at > from ? memory->left_at - from : 0;
+  uint64_t rid = sambaStreamBookLanes(engine, token->output_stream, from,
+                                      stream->vectors - memory->vectors_booked, least, &passed);
+  rid = sambaTimeMax(rid, linked);
+  memory->vectors_booked = 0;
   memory->left_at = sambaTimeMax(sambaTimeMax(memory->left_at, actor->end_minimum),
                                  sambaTimeMax(rid, token->first + stream->vectors));
   sambaStreamNoteDense(engine, token->output_stream, token->dense);

@@ -9,18 +9,20 @@ void sambaLoadDeliveryInit(SambaEngine *engine, SambaActor *actor);
 static inline uint64_t sambaLoadPlaces(const SambaMachine *machine) {
   return 2 * (uint64_t)machine->ag_bursts;
 }
-/* Whether there are places for `pieces` more even if nothing of what was asked for since the oldest
- * token began has left: then sambaLoadHasPlaces need not look. */
-static inline bool sambaLoadHasPlacesAnyway(const SambaMachine *machine,
-                                            const SambaMemoryState *memory, uint64_t pieces) {
-  uint64_t places = sambaLoadPlaces(machine), before = memory->pieces;
-  if (memory->token_base < memory->token_end)
-    before = sambaMemoryTokenAt(memory, memory->token_base)->pieces;
+/* Whether there are places for `pieces` more even if nothing has left of what was asked for since
+ * token `token` began: then consumers cannot hold up the LOAD before it ends. */
+static inline bool sambaLoadHasPlacesFrom(const SambaEngine *engine, const SambaMemoryState *memory,
+                                          uint64_t token, uint64_t pieces) {
+  uint64_t places = sambaLoadPlaces(engine->machine), before = memory->pieces;
+  if (token < memory->token_end)
+    before = sambaMemoryTokenAt(memory, token)->pieces;
   return memory->pieces_kept + pieces <= places && memory->pieces - before + pieces <= places;
 }
-/* Whether the LOAD may walk `pieces` more. If not, *out_at is the cycle at which the oldest ones
- * have left, SAMBA_TIME_UNKNOWN: the LOAD is looked at again when that is known, or when a consumer
- * makes room (*out_full). */
+/* The places of what has left by cycle `at` are free. */
+void sambaLoadFreePlaces(SambaMemoryState *memory, uint64_t at);
+/* Whether the LOAD may walk `pieces` more now. If not, *out_at is the cycle at which the oldest
+ * ones have left, SAMBA_TIME_UNKNOWN: the LOAD is looked at again when that is known, or when a
+ * consumer makes room (*out_full). */
 bool sambaLoadHasPlaces(SambaEngine *engine, uint32_t actor, uint64_t pieces, uint64_t *out_at,
                         bool *out_full);
 /* Enters a group of the token begun last, whose data are on the way. The caller fills in what it
@@ -30,6 +32,8 @@ uint64_t sambaLoadAsk(SambaEngine *engine, SambaActor *actor, uint32_t pieces,
 /* It is known when the data of a group are there, the last ones at cycle `last`. */
 void sambaLoadArrive(SambaEngine *engine, uint32_t actor, uint64_t group, SambaDramTimes times,
                      uint64_t last);
+/* The cycle after the one in which the last data come that are known to come. */
+uint64_t sambaLoadDataEnd(const SambaMemoryState *memory);
 /* Lets leave what can. Tokens leave in order, each no faster than its port. */
 void sambaLoadDeliver(SambaEngine *engine, uint32_t actor);
 

@@ -56,16 +56,27 @@ static void addReturn(const SambaEngine *engine, SambaAddressGenerator *generato
   *place = cycle;
 }
 
+/* The returns of one load that needs nothing but places can be counted before they come: what the
+ * memory decides from now on comes back later than after the way back. */
+void sambaAddressGeneratorLookAhead(SambaEngine *engine, uint32_t index) {
+  SambaAddressGenerator *generator = &engine->generators[index];
+  if (generator->actor_count != 1 || engine->machine->ag_merge_outstanding)
+    return;
+  const SambaActor *actor = &engine->actors[generator->actors[0]];
+  if (actor->kind == SAMBA_ACTOR_LOAD && !actor->input_count)
+    generator->ahead = sambaTimeMin(wayBack(engine), SAMBA_ISSUE_AHEAD);
+}
+
 bool sambaAddressGeneratorHasCredits(SambaEngine *engine, uint32_t index, uint64_t bursts) {
   SambaAddressGenerator *generator = &engine->generators[index];
   uint64_t most = (uint64_t)engine->machine->ag_bursts;
+  uint64_t known = engine->now + generator->ahead;
 
-  if (generator->outstanding + bursts <= most)
-    return true;
-  for (; generator->return_next < generator->return_end &&
-         generator->returns[generator->return_next] <= engine->now;
-       ++generator->return_next)
+  while (generator->outstanding + bursts > most && generator->return_next < generator->return_end &&
+         generator->returns[generator->return_next] <= known) {
+    generator->returned = generator->returns[generator->return_next++];
     --generator->outstanding;
+  }
 
   if (generator->outstanding + bursts <= most)
     return true;

@@ -5,13 +5,18 @@
 
 #include "backend/sim/timing/engine/timing_state.h"
 
+/* Cycles a generator issues ahead within one event. */
+enum { SAMBA_ISSUE_AHEAD = 32 };
+
 void sambaAddressGeneratorInit(SambaEngine *engine,
                                SambaAddressGenerator *generator); /* actor_count is set */
 void sambaAddressGeneratorEvent(SambaEngine *engine, uint32_t generator);
 /* Looks at all of its actors at cycle `at`. */
 void sambaAddressGeneratorWake(SambaEngine *engine, uint32_t generator, uint64_t at);
-/* Whether `bursts` more may be outstanding; if not, the generator wakes when some have come
- * back. */
+/* Says of a generator whose actors are known how far it looks ahead. */
+void sambaAddressGeneratorLookAhead(SambaEngine *engine, uint32_t generator);
+/* Whether `bursts` more may be outstanding, from cycle `returned` of the generator on; if not, the
+ * generator wakes when some have come back. */
 bool sambaAddressGeneratorHasCredits(SambaEngine *engine, uint32_t generator, uint64_t bursts);
 /* Makes a request; returns its slot. burst: number of the first one. */
 uint32_t sambaAddressGeneratorTakeCredits(SambaEngine *engine, uint32_t generator, uint32_t actor,

@@ -2,6 +2,7 @@
 #include "backend/sim/timing/engine/partial_tokens.h"
 
 #include "backend/section/access.h"
+#include "backend/section/pcu.h"
 #include "backend/section/width.h"
 #include "backend/sim/timing/engine/agenda.h"
 
@@ -9,19 +10,6 @@
 
 static SambaSegment *segmentAt(const SambaStreamState *stream, uint64_t token) {
   return &stream->ring[token & stream->ring_mask];
-}
-
-/* Does a unit make a vector of its result of each vector of some inputs? */
-static bool passesOn(const SambaEngine *engine, const SambaActor *actor) {
-  const SambaCompute *compute = &engine->section->units[actor->unit].compute;
-  if (actor->kind != SAMBA_ACTOR_COMPUTE || compute->program.systolic ||
-      compute->program.reduce_mask || actor->loop_cycles)
-    return false;
-  for (uint32_t i = 0; i < actor->input_count; ++i)
-    if (actor->inputs[i].period != 1)
-      return false;
-  return actor->output_count == 1 && actor->outputs[0].period == 1 &&
-         actor->outputs[0].stream_count > 0;
 }
 
 /* Elements of a vector of a port. */
@@ -33,86 +21,169 @@ static uint64_t vectorElements(const SambaEngine *engine, const SambaUnit *unit,
   return sambaTimeMax(1, bytes / sambaDTypeBytes(port->dtype));
 }
 
-static SambaPassing *makePassing(SambaEngine *engine, const SambaActor *actor) {
+/* Does each firing of a unit make a token of each output from a token of each input? Then its steps
+ * can be walked. */
+static bool canBeWalked(const SambaEngine *engine, const SambaActor *actor) {
+  const SambaUnit *unit = &engine->section->units[actor->unit];
+  if (actor->kind != SAMBA_ACTOR_COMPUTE || unit->compute.program.systolic || actor->loop_cycles)
+    return false;
+  for (uint32_t i = 0; i < actor->input_count; ++i)
+    if (actor->inputs[i].period != 1 && !actor->inputs[i].is_late)
+      return false;
+  uint64_t reduced = sambaPcuReduced(unit);
+  for (uint32_t c = 0; c < unit->compute.token_level; ++c)
+    if (reduced >> c & 1)
+      return false;
+  for (uint32_t o = 0; o < actor->output_count; ++o)
+    if (actor->outputs[o].period != 1 || actor->outputs[o].stream_count != 1)
+      return false;
+  return true;
+}
+
+/* Does each step make a vector of an output, so that they come as evenly as those that it uses? */
+static bool stepsMakeVectors(const SambaEngine *engine, const SambaActor *actor,
+                             const SambaActorOutput *output) {
   const SambaUnit *unit = &engine->section->units[actor->unit];
   const SambaCompute *compute = &unit->compute;
-  SambaPassing *passing = SAMBA_ARENA_NEW(&engine->arena, SambaPassing);
   uint32_t inner = compute->counter_count;
-  passing->points = sambaTripProduct(compute->trips, compute->token_level, inner);
-  passing->row = inner > compute->token_level ? compute->trips[inner - 1] : 1;
-  passing->lanes = actor->lanes;
-  passing->step_cycles = actor->step_cycles;
-  passing->made_elements = vectorElements(engine, unit, &unit->outputs[actor->outputs[0].port]);
-  passing->used_elements = SAMBA_ARENA_ARRAY(&engine->arena, uint64_t, actor->input_count);
+  uint64_t row = inner > compute->token_level ? compute->trips[inner - 1] : 1;
+  uint64_t rows = sambaTripProduct(compute->trips, compute->token_level, inner) / row;
+  return !output->is_result &&
+         actor->lanes == vectorElements(engine, unit, &unit->outputs[output->port]) &&
+         (rows == 1 || row % actor->lanes == 0);
+}
 
-  /* Inputs of fewer elements are held, or come fast enough. */
-  for (uint32_t i = 0; i < actor->input_count; ++i) {
-    const SambaPort *port = &unit->inputs[actor->inputs[i].port];
-    if (port->token_elements == passing->points)
-      passing->used_elements[i] = vectorElements(engine, unit, port);
+static void findWalk(SambaEngine *engine, SambaActor *actor) {
+  if (!canBeWalked(engine, actor))
+    return;
+  for (uint32_t i = 0; i < actor->input_count; ++i)
+    for (uint32_t c = 0; c < actor->inputs[i].cursor_count; ++c)
+      engine->cursors[actor->inputs[i].cursors[c]].is_walked = !actor->inputs[i].is_late;
+  for (uint32_t o = 0; o < actor->output_count; ++o)
+    actor->outputs[o].is_even = stepsMakeVectors(engine, actor, &actor->outputs[o]);
+}
+
+static bool isWalked(const SambaEngine *engine, const SambaActorInput *input) {
+  return engine->cursors[input->cursors[0]].is_walked;
+}
+
+/* A port of a buffer with vectors that take more than a cycle. */
+static bool hasConflicts(const SambaActor *port, const SambaStreamState *stream) {
+  return port->tokens_differ || port->work != stream->vectors;
+}
+
+static bool wants(const SambaEngine *engine, const SambaStreamState *stream,
+                  const SambaCursor *cursor) {
+  const SambaActor *actor = &engine->actors[cursor->actor];
+  bool wanted = false;
+  switch (actor->kind) {
+  case SAMBA_ACTOR_STORE:
+    return cursor->one_by_one;
+  case SAMBA_ACTOR_WRITE:
+    return hasConflicts(actor, stream);
+  default:
+    for (uint32_t o = 0; cursor->is_walked && o < actor->output_count; ++o)
+      wanted |= engine->streams[actor->outputs[o].stream].is_wanted || !actor->outputs[o].is_even;
+    return wanted;
+  }
+}
+
+static bool isWanted(SambaEngine *engine, const SambaStreamState *stream) {
+  bool wanted = false;
+  for (uint32_t c = 0; c < stream->cursor_count; ++c) {
+    SambaCursor *cursor = &engine->cursors[stream->cursor_first + c];
+    wanted |= cursor->asks = wants(engine, stream, cursor);
+  }
+  return wanted;
+}
+
+static bool isUneven(const SambaEngine *engine, const SambaStreamState *stream) {
+  const SambaActor *actor = &engine->actors[stream->producer];
+  if (actor->kind == SAMBA_ACTOR_LOAD)
+    return true;
+  if (actor->kind == SAMBA_ACTOR_READ)
+    return hasConflicts(actor, stream);
+  bool uneven = false, walked = false;
+  for (uint32_t i = 0; i < actor->input_count; ++i)
+    for (uint32_t c = 0; isWalked(engine, &actor->inputs[i]) && c < actor->inputs[i].cursor_count;
+         ++c) {
+      walked = true;
+      uneven |= engine->streams[engine->cursors[actor->inputs[i].cursors[c]].stream].is_uneven;
+    }
+  for (uint32_t o = 0; walked && o < actor->output_count; ++o)
+    if (&engine->streams[actor->outputs[o].stream] == stream)
+      uneven |= !actor->outputs[o].is_even;
+  return uneven;
+}
+
+/* Is somebody told when vectors of a unit come that can be walked, or is it told? */
+static bool joinsIn(SambaEngine *engine, const SambaActor *actor) {
+  bool joins = false, walked = false;
+  for (uint32_t i = 0; i < actor->input_count; ++i)
+    for (uint32_t c = 0; c < actor->inputs[i].cursor_count; ++c) {
+      const SambaCursor *cursor = &engine->cursors[actor->inputs[i].cursors[c]];
+      walked |= cursor->is_walked;
+      joins |= cursor->asks && engine->streams[cursor->stream].tells;
+    }
+  for (uint32_t o = 0; walked && o < actor->output_count; ++o)
+    joins |= engine->streams[actor->outputs[o].stream].tells;
+  return walked && joins;
+}
+
+static SambaPassing *makePassing(SambaEngine *engine, const SambaActor *actor) {
+  const SambaUnit *unit = &engine->section->units[actor->unit];
+  SambaPassing *passing = SAMBA_ARENA_NEW(&engine->arena, SambaPassing);
+  passing->walk =
+      sambaSimdWalkMake(&engine->arena, engine->machine, engine->section, unit, actor->lanes);
+  passing->inputs = SAMBA_ARENA_ARRAY(&engine->arena, SambaPassingInput, actor->input_count);
+  passing->outputs = SAMBA_ARENA_ARRAY(&engine->arena, SambaPassingOutput, actor->output_count);
+  passing->ended = true;
+  for (uint32_t o = 0; o < actor->output_count; ++o) {
+    const SambaPort *port = &unit->outputs[actor->outputs[o].port];
+    SambaPassingOutput *output = &passing->outputs[o];
+    output->vector_elements = vectorElements(engine, unit, port);
+    output->token_elements = port->token_elements;
+    output->places = sambaPipelinePlaces(engine->machine, engine->section, unit, port, actor->lanes,
+                                         actor->latency);
+    output->left_at = SAMBA_ARENA_ARRAY(&engine->arena, uint64_t, output->places);
   }
   return passing;
 }
 
-static bool asks(const SambaEngine *engine, const SambaCursor *cursor) {
+/* Who is walked asks, and knows what follows the last vector. */
+static void settle(const SambaEngine *engine, SambaCursor *cursor) {
   const SambaActor *actor = &engine->actors[cursor->actor];
-  if (actor->kind == SAMBA_ACTOR_STORE)
-    return cursor->one_by_one;
-  return actor->passing && engine->streams[actor->outputs[0].streams[0]].leads_to_store;
-}
-
-static bool leadsToStore(SambaEngine *engine, const SambaStreamState *stream) {
-  bool leads = false;
-  for (uint32_t c = 0; c < stream->cursor_count; ++c) {
-    SambaCursor *cursor = &engine->cursors[stream->cursor_first + c];
-    leads |= cursor->asks = asks(engine, cursor);
-  }
-  return leads;
-}
-
-static bool comesFromLoad(const SambaEngine *engine, const SambaStreamState *stream) {
-  const SambaActor *actor = &engine->actors[stream->producer];
-  if (actor->kind == SAMBA_ACTOR_LOAD)
-    return true;
-  for (uint32_t i = 0; actor->passing && i < actor->input_count; ++i)
-    if (actor->passing->used_elements[i] &&
-        engine->streams[engine->cursors[actor->inputs[i].cursors[0]].stream].comes_from_load)
-      return true;
-  return false;
-}
-
-/* What comes from memory to this unit is not what it makes vectors of. */
-static void stopPassing(SambaEngine *engine, SambaActor *actor) {
-  actor->passing = NULL;
-  for (uint32_t i = 0; i < actor->input_count; ++i)
-    for (uint32_t c = 0; c < actor->inputs[i].cursor_count; ++c)
-      engine->cursors[actor->inputs[i].cursors[c]].asks = false;
+  if (actor->kind == SAMBA_ACTOR_COMPUTE)
+    cursor->asks &= actor->passing != NULL;
+  if (cursor->asks && !actor->memory)
+    cursor->rest = 0;
 }
 
 void sambaPartialTokensBuild(SambaEngine *engine) {
   for (uint32_t a = 0; a < engine->actor_count; ++a)
-    if (passesOn(engine, &engine->actors[a]))
-      engine->actors[a].passing = makePassing(engine, &engine->actors[a]);
+    findWalk(engine, &engine->actors[a]);
   for (bool changed = true; changed;) {
     changed = false;
-    for (uint32_t s = 0; s < engine->section->stream_count; ++s) {
+    for (uint32_t s = engine->section->stream_count; s-- > 0;) {
       SambaStreamState *stream = &engine->streams[s];
       if (engine->section->streams[s].kind == SAMBA_STREAM_CONTROL)
         continue;
-      bool to = leadsToStore(engine, stream), from = comesFromLoad(engine, stream);
-      changed |= to != stream->leads_to_store || from != stream->comes_from_load;
-      stream->leads_to_store = to;
-      stream->comes_from_load = from;
+      bool wanted = isWanted(engine, stream), uneven = isUneven(engine, stream);
+      changed |= wanted != stream->is_wanted || uneven != stream->is_uneven;
+      stream->is_wanted = wanted;
+      stream->is_uneven = uneven;
     }
   }
+
   for (uint32_t s = 0; s < engine->section->stream_count; ++s)
-    engine->streams[s].tells =
-        engine->streams[s].leads_to_store && engine->streams[s].comes_from_load;
+    engine->streams[s].tells = engine->streams[s].is_wanted && engine->streams[s].is_uneven;
   for (uint32_t a = 0; a < engine->actor_count; ++a) {
     SambaActor *actor = &engine->actors[a];
-    if (actor->passing && !engine->streams[actor->outputs[0].streams[0]].tells)
-      stopPassing(engine, actor);
+    if (actor->kind == SAMBA_ACTOR_COMPUTE && joinsIn(engine, actor))
+      actor->passing = makePassing(engine, actor);
   }
+  for (uint32_t c = 0; c < engine->cursor_count; ++c)
+    settle(engine, &engine->cursors[c]);
 }
 
 /* Vectors that nobody asks for any more. */
@@ -163,7 +234,7 @@ void sambaPartialTokensTell(SambaEngine *engine, uint32_t stream_index) {
       continue;
     if (engine->actors[cursor->actor].kind == SAMBA_ACTOR_STORE)
       sambaEngineQueue(engine, cursor->actor);
-    else
+    else if (engine->actors[cursor->actor].passing)
       sambaPartialTokensPass(engine, cursor->actor);
   }
 }
@@ -191,65 +262,219 @@ uint64_t sambaPartialTokensArrival(const SambaEngine *engine, const SambaCursor 
   return stream->left_at[number & stream->left_mask] + cursor->latency;
 }
 
-/* When vector `v` arrives of the token that an input has taken. */
-static uint64_t arrivalOf(const SambaEngine *engine, SambaCursor *cursor, uint64_t v) {
+/* When vector `v` of a token that was taken arrives, if they come evenly. */
+static uint64_t evenArrival(const SambaEngine *engine, const SambaCursor *cursor, uint64_t v) {
   const SambaStreamState *stream = &engine->streams[cursor->stream];
-  uint64_t token = cursor->next - 1;
-  if (stream->tells) {
-    cursor->asked = token * stream->vectors + v;
-    return sambaPartialTokensArrival(engine, cursor, cursor->asked);
-  }
-  if (cursor->waiting)
+  if (cursor->waiting && engine->actors[stream->producer].kind != SAMBA_ACTOR_READ)
     return SAMBA_TIME_UNKNOWN;
-  return 0;
+  uint64_t steps = stream->vectors - 1, first = cursor->taken_first;
+  uint64_t last = sambaTimeMax(first, cursor->taken_last - 1);
+  return first + cursor->latency + (steps ? sambaTimeScale(last - first, v, steps) : 0);
 }
 
-/* When a step has all of its inputs, up to point `end` of the firing. */
-static uint64_t stepAt(SambaEngine *engine, const SambaActor *actor, uint64_t end) {
-  const SambaPassing *passing = actor->passing;
-  uint64_t at = passing->free_at;
-  for (uint32_t i = 0; i < actor->input_count; ++i) {
-    if (!passing->used_elements[i])
-      continue;
-    SambaCursor *cursor = &engine->cursors[actor->inputs[i].taken];
-    at = sambaTimeMax(at, arrivalOf(engine, cursor, (end - 1) / passing->used_elements[i]));
+/* When vector `v` arrives of the token that a port has taken. */
+static uint64_t arrivalOf(const SambaEngine *engine, SambaCursor *cursor, uint64_t v) {
+  const SambaStreamState *stream = &engine->streams[cursor->stream];
+  if (!stream->tells)
+    return evenArrival(engine, cursor, v);
+  cursor->asked = (cursor->next - 1) * stream->vectors + v;
+  return sambaPartialTokensArrival(engine, cursor, cursor->asked);
+}
+
+/* When an input has what a step needs, no earlier than `from`. What the step uses up before the
+ * last vector is taken before it, one vector per cycle. */
+static uint64_t inputAt(SambaEngine *engine, SambaPassingInput *input, SambaCursor *cursor,
+                        SambaSimdNeed need, uint64_t from) {
+  from = sambaTimeMax(from, input->free_at);
+  while (need.used_up > input->taken + 1) {
+    uint64_t at = arrivalOf(engine, cursor, input->taken);
+    if (at == SAMBA_TIME_UNKNOWN)
+      return at;
+    from = input->free_at = sambaTimeMax(from, at) + 1;
+    ++input->taken;
+  }
+  return need.touched > input->taken
+             ? sambaTimeMax(from, arrivalOf(engine, cursor, need.touched - 1))
+             : from;
+}
+
+/* Elements of an output that a step makes. */
+static uint64_t elementsMade(const SambaActor *actor, uint32_t output, const SambaSimdStep *step) {
+  const SambaCompute *compute = &actor->passing->walk.unit->compute;
+  uint32_t inner = compute->counter_count;
+  if (!actor->outputs[output].is_result)
+    return step->points;
+  if (!step->ends_sums)
+    return 0;
+  bool folds = inner > compute->token_level && inner <= 64 &&
+               (compute->program.reduce_mask >> (inner - 1) & 1);
+  return folds ? 1 : step->points;
+}
+
+/* Vectors of an output that are made with a step. */
+static uint64_t madeWith(const SambaEngine *engine, const SambaActor *actor, uint32_t index,
+                         const SambaSimdStep *step) {
+  const SambaPassingOutput *output = &actor->passing->outputs[index];
+  uint64_t elements = output->elements + elementsMade(actor, index, step);
+  if (elements == output->token_elements)
+    return engine->streams[actor->outputs[index].open_stream].vectors;
+  return elements / output->vector_elements;
+}
+
+/* When the pipeline has places for what a step makes. One vector always finds one. */
+static uint64_t placesAt(const SambaEngine *engine, const SambaActor *actor,
+                         const SambaSimdStep *step) {
+  uint64_t at = actor->passing->free_at;
+  for (uint32_t o = 0; o < actor->output_count; ++o) {
+    const SambaPassingOutput *output = &actor->passing->outputs[o];
+    uint64_t made = madeWith(engine, actor, o, step), end = output->left + made - output->made;
+    if (made > output->made + 1 && end > output->places)
+      at = sambaTimeMax(at, output->left_at[(end - 1) % output->places]);
   }
   return at;
+}
+
+/* When a step has all of its inputs; SAMBA_TIME_UNKNOWN. */
+static uint64_t stepAt(SambaEngine *engine, const SambaActor *actor, const SambaSimdStep *step) {
+  SambaPassing *passing = actor->passing;
+  uint64_t from = placesAt(engine, actor, step), at = from;
+  for (uint32_t i = 0; i < actor->input_count && at != SAMBA_TIME_UNKNOWN; ++i) {
+    if (actor->inputs[i].is_late)
+      continue;
+    uint32_t port = actor->inputs[i].port;
+    uint64_t elements = sambaSimdWalkUses(&passing->walk, port, step, step->ends_firing);
+    SambaSimdNeed need = sambaSimdInputNeed(&passing->walk.inputs[port], elements);
+    SambaCursor *cursor = &engine->cursors[actor->inputs[i].taken];
+    at = sambaTimeMax(at, inputAt(engine, &passing->inputs[i], cursor, need, from));
+  }
+  return at;
+}
+
+/* What a step at cycle `at` has used is used. */
+static void useInputs(const SambaActor *actor, const SambaSimdStep *step) {
+  SambaPassing *passing = actor->passing;
+  for (uint32_t i = 0; i < actor->input_count; ++i) {
+    uint32_t port = actor->inputs[i].port;
+    SambaSimdInput *input = &passing->walk.inputs[port];
+    input->elements = sambaSimdWalkUses(&passing->walk, port, step, step->ends_firing);
+    uint64_t used_up = sambaSimdInputNeed(input, input->elements).used_up;
+    passing->inputs[i].taken = sambaTimeMax(passing->inputs[i].taken, used_up);
+  }
+}
+
+/* When the vectors of a reduction leave that a step at cycle `at` completes: they start from the
+ * accumulators in the next cycle. */
+static uint64_t resultAt(const SambaActor *actor, const SambaPassingOutput *output, uint64_t at) {
+  SambaPassing *passing = actor->passing;
+  uint64_t elements = sambaTimeMin(output->vector_elements, output->token_elements);
+  uint64_t groups = sambaTimeCeilDiv(elements, actor->lanes);
+  uint64_t begin = sambaTimeMax(at + 1, passing->result_at);
+  passing->result_at = begin + groups * actor->result_cycles;
+  return begin + (groups - 1) * actor->result_cycles + actor->latency;
+}
+
+/* Tells the vectors that a step at cycle `at` makes. Outputs of one reduction get theirs at once.
+ */
+static void makeVectors(SambaEngine *engine, SambaActor *actor, const SambaSimdStep *step,
+                        uint64_t at) {
+  uint64_t results = 0;
+  for (uint32_t o = 0; o < actor->output_count; ++o) {
+    SambaPassingOutput *output = &actor->passing->outputs[o];
+    uint32_t index = actor->outputs[o].open_stream;
+    const SambaStreamState *stream = &engine->streams[index];
+    uint64_t made = madeWith(engine, actor, o, step);
+    output->elements += elementsMade(actor, o, step);
+    if (made == output->made)
+      continue;
+    if (actor->outputs[o].is_result && !results)
+      results = resultAt(actor, output, at);
+    uint64_t left = actor->outputs[o].is_result ? results : at + actor->latency;
+    left = sambaTimeMax(left, output->free_at);
+    for (; output->made < made; ++output->made) {
+      output->left_at[output->left++ % output->places] = left;
+      if (stream->tells)
+        sambaPartialTokensAdd(engine, index, left);
+      output->free_at = ++left;
+    }
+  }
+}
+
+static void tellOutputs(SambaEngine *engine, const SambaActor *actor) {
+  for (uint32_t o = 0; o < actor->output_count; ++o)
+    if (engine->streams[actor->outputs[o].open_stream].tells)
+      sambaPartialTokensTell(engine, actor->outputs[o].open_stream);
 }
 
 void sambaPartialTokensPass(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
   SambaPassing *passing = actor->passing;
-  const SambaActorOutput *output = &actor->outputs[0];
-  if (!actor->running || output->token != SAMBA_TOKEN_OPEN || passing->at == passing->points)
+  if (!actor->running || passing->ended)
     return;
 
-  uint64_t vectors = engine->streams[output->open_stream].vectors, before = passing->made;
-  while (passing->at < passing->points) {
-    uint64_t points = sambaTimeMin(passing->lanes, passing->row - passing->row_at);
-    uint64_t end = passing->at + points;
-    uint64_t at = stepAt(engine, actor, end);
+  bool moves = false;
+  while (!passing->ended) {
+    SambaSimdStep step = sambaSimdWalkNext(&passing->walk);
+    uint64_t at = stepAt(engine, actor, &step);
     if (at == SAMBA_TIME_UNKNOWN)
       break;
-    passing->free_at = at + passing->step_cycles;
-    passing->at = end;
-    passing->row_at += points;
-    if (passing->row_at == passing->row)
-      passing->row_at = 0;
-    uint64_t made = end == passing->points ? vectors : end / passing->made_elements;
-    for (uint64_t left = at + actor->latency; passing->made < made; ++passing->made)
-      sambaPartialTokensAdd(engine, output->open_stream, left++);
+    useInputs(actor, &step);
+    makeVectors(engine, actor, &step, at);
+    sambaSimdWalkAdvance(&passing->walk, &step);
+    passing->free_at = at + actor->step_cycles;
+    passing->ended = step.ends_firing;
+    moves = true;
   }
 
-  if (passing->at == passing->points)
+  if (passing->ended)
     actor->end_minimum = sambaTimeMax(actor->end_minimum, passing->free_at);
-  if (passing->made > before)
-    sambaPartialTokensTell(engine, output->open_stream);
+  if (moves)
+    tellOutputs(engine, actor);
+}
+
+static void beginWalk(SambaEngine *engine, SambaActor *actor) {
+  SambaPassing *passing = actor->passing;
+  passing->ended = false;
+  passing->free_at = passing->result_at = engine->now;
+  for (uint32_t i = 0; i < actor->input_count; ++i) {
+    passing->inputs[i].taken = passing->inputs[i].free_at = 0;
+    passing->walk.inputs[actor->inputs[i].port].elements = 0;
+  }
+  for (uint32_t o = 0; o < actor->output_count; ++o)
+    passing->outputs[o].elements = passing->outputs[o].made = 0;
+}
+
+/* The vectors of a token that a buffer reads come as its banks give them. */
+static void tellRead(SambaEngine *engine, const SambaActor *actor) {
+  uint32_t index = actor->outputs[0].open_stream;
+  const SambaStreamState *stream = &engine->streams[index];
+  uint64_t booked = actor->end_minimum - sambaTimeMin(actor->end_minimum, actor->start);
+  uint64_t all = actor->vector_cycles ? actor->work : stream->vectors;
+  uint64_t cycles = 0, lasts = sambaTimeMax(actor->work, booked);
+  for (uint64_t v = 0; v < stream->vectors; ++v) {
+    cycles += actor->vector_cycles ? actor->vector_cycles[v] : 1;
+    uint64_t read = actor->start + sambaTimeScale(lasts, cycles, all);
+    sambaPartialTokensAdd(engine, index, read - 1 + actor->latency);
+  }
+  sambaPartialTokensTell(engine, index);
 }
 
 void sambaPartialTokensBegin(SambaEngine *engine, uint32_t actor_index) {
-  SambaPassing *passing = engine->actors[actor_index].passing;
-  passing->at = passing->row_at = passing->made = 0;
-  passing->free_at = engine->now;
-  sambaPartialTokensPass(engine, actor_index);
+  SambaActor *actor = &engine->actors[actor_index];
+  if (actor->passing) {
+    beginWalk(engine, actor);
+    sambaPartialTokensPass(engine, actor_index);
+  } else if (actor->kind == SAMBA_ACTOR_READ && actor->output_count &&
+             engine->streams[actor->outputs[0].open_stream].tells) {
+    tellRead(engine, actor);
+  }
+}
+
+uint64_t sambaPartialTokensWritten(SambaEngine *engine, const SambaActor *write,
+                                   SambaCursor *cursor) {
+  const SambaStreamState *stream = &engine->streams[cursor->stream];
+  uint64_t end = write->start;
+  for (uint64_t v = 0; write->vector_cycles && v < stream->vectors; ++v)
+    end = sambaTimeMax(end, arrivalOf(engine, cursor, v)) + write->vector_cycles[v];
+  cursor->asked = cursor->next * stream->vectors;
+  return end;
 }

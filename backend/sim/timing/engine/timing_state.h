@@ -13,6 +13,7 @@
 #include "backend/sim/timing/dram/dram.h"
 #include "backend/sim/timing/dram/events.h"
 #include "backend/sim/timing/engine/booking.h"
+#include "backend/sim/timing/engine/simd_walk.h"
 #include "support/base/index.h"
 
 #include <signal.h>
@@ -34,19 +35,24 @@ typedef struct SambaCursor {
   uint64_t capacity; /* vectors that the FIFOs of its route and the producer's pipeline hold */
   uint64_t credit;   /* cycles after which a vector that was taken makes room for another one */
   uint64_t next;     /* token it takes next */
-  bool one_by_one;   /* of a STORE's data: it takes vectors as it asks for bursts */
-  uint64_t left;     /* then: vectors of token next - 1 that it has not taken */
-  bool waiting;      /* took token next - 1 and its end is not known yet */
-  uint32_t held_by;  /* destinations that keep some of token next - 1 from it */
-  uint64_t rest;     /* cycles of a firing after the one in which the token's last vector is used */
+  /* Of token next - 1, as in its SambaSegment, which later tokens may have replaced. */
+  uint64_t taken_first, taken_last;
+  bool one_by_one;  /* of a STORE's data: it takes vectors as it asks for bursts */
+  uint64_t left;    /* then: vectors of token next - 1 that it has not taken */
+  bool waiting;     /* took token next - 1 and its end is not known yet */
+  uint32_t held_by; /* destinations that keep some of token next - 1 from it */
+  /* Cycles of a firing after the one in which the token's last vector is used; below 0 when
+   * vectors are used after its end. */
+  int64_t rest;
   /* Of a stream that tells: it asks when vectors come; it does not ask again for so many. */
-  bool asks;
+  bool asks, is_walked; /* is_walked: the steps of a COMPUTE could be, vector by vector */
   uint64_t asked;
 } SambaCursor;
 
 /* A lane that a stream shares with others. */
 typedef struct SambaLaneUse {
   uint32_t lane, flow; /* flow: the stream's place among those of the lane */
+  SambaFlow *booked;   /* what it has booked there */
   uint64_t held;       /* vectors that fit between the producer and the lane */
   uint64_t cycles;     /* from the producer to the lane */
 } SambaLaneUse;
@@ -67,16 +73,19 @@ typedef struct SambaStreamState {
   uint32_t held;
   uint32_t lane_count;
   SambaLaneUse *lanes; /* those on its route that other streams use too */
+  uint64_t pace;       /* cycles in which its slowest taker takes a token */
   SambaSegment *ring;
   uint64_t ring_mask;
   uint64_t base, pushed; /* tokens [base, pushed) are in the ring */
   bool needs_acceptance; /* the end of token pushed - 1 waits for consumers */
+  uint64_t unbooked;     /* vectors of that token */
+  uint64_t passed_at;    /* that token has passed the lanes that the stream shares */
   uint64_t room_at;      /* the next token begins no earlier */
   /* Of a LOAD that shares a lane, or the write side of a buffer: with how many, itself among them;
    * 0 otherwise. Say they all get data as this one does. Then what they share can work without a
    * pause from `dense` of a token on: the latest t - v x sharers, where vector v leaves at t. */
   uint64_t sharers;
-  bool leads_to_store, comes_from_load, tells; /* partial_tokens.h */
+  bool is_wanted, is_uneven, tells; /* partial_tokens.h */
   /* Of a stream that tells: when each vector leaves, at its number modulo the size of the ring.
    * Vectors are numbered through all tokens; of those before `told` it is known. There is room up
    * to `left_end`. */
@@ -96,6 +105,9 @@ typedef struct SambaActorInput {
   uint32_t cursor_count, current, left, block;
   uint64_t period, phase; /* a token is due when phase is 0 */
   uint32_t taken;         /* the cursor that the last token came from */
+  /* It joins only what follows a reduction: a firing begins without it. The running one has begun,
+   * and has none yet. */
+  bool is_late, is_awaited;
 } SambaActorInput;
 
 typedef struct SambaActorOutput {
@@ -107,8 +119,9 @@ typedef struct SambaActorOutput {
   uint64_t first_numerator,
       first_denominator; /* part of a firing before the first vector is made */
   int64_t last_shift;    /* the last vector has been made so long after the end of a firing */
+  bool is_result;        /* of a reduction */
+  bool is_even;          /* steps of a COMPUTE make a vector each */
   uint32_t open_stream;  /* of the token that the running firing makes */
-  uint64_t passed_at;    /* that token has passed the lanes that its stream shares */
   enum { SAMBA_TOKEN_NONE, SAMBA_TOKEN_OPEN, SAMBA_TOKEN_DEFERRED } token;
 } SambaActorOutput;
 
@@ -143,7 +156,7 @@ typedef struct SambaLoadGroup {
   SambaDramTimes times; /* of its bursts */
   uint64_t last;        /* the data of the last burst are there; SAMBA_TIME_UNKNOWN */
   uint64_t vectors;     /* of its token that are whole with it */
-  /* For those who ask for each vector: the run of its bursts, and elements of its token before. */
+  /* The run of its bursts, and elements of its token before. */
   SambaBurstRun run;
   uint64_t run_address, elements_before, first_burst;
   uint64_t token;
@@ -173,12 +186,15 @@ typedef struct SambaMemoryState {
    * data are on the way. */
   SambaLoadGroup *groups; /* ring */
   uint64_t group_mask, group_free, group_next, group_end;
-  uint64_t pieces, pieces_kept;   /* walked in all; of the groups in the ring */
-  uint64_t pieces_ahead;          /* of the current run, which join its next request */
-  uint64_t vector_elements;       /* of a full vector */
-  uint64_t vectors_left;          /* of the token at token_base */
+  uint64_t group_there;               /* the data of those before it are there */
+  uint64_t pieces, pieces_kept;       /* walked in all; of the groups in the ring */
+  uint64_t pieces_ahead;              /* of the current run, which join its next request */
+  uint64_t vector_elements;           /* of a full vector */
+  uint64_t vectors_left;              /* of the token at token_base */
+  uint64_t vectors_booked, booked_at; /* of them, on the lanes that its stream shares; until when */
   uint64_t left_at;               /* the last vector so far has left, of a STORE: is acknowledged */
   bool awaits_place;              /* until a group leaves */
+  bool is_held_up;                /* it has no place for what it walks next */
   uint64_t data_first, data_last; /* arrival of the current token's streamed inputs; data_last an
                                      estimate while pending */
   uint64_t data_vectors;
@@ -188,15 +204,30 @@ typedef struct SambaMemoryState {
   uint64_t taken, takes_at;
 } SambaMemoryState;
 
-/* A COMPUTE that makes its result vector by vector from inputs that come from memory: how its steps
- * walk the points of a firing, and where the running one is. */
+/* An input of such a COMPUTE. */
+typedef struct SambaPassingInput {
+  uint64_t taken;   /* vectors of the token */
+  uint64_t free_at; /* the next one is taken no earlier */
+} SambaPassingInput;
+
+/* An output of it. */
+typedef struct SambaPassingOutput {
+  uint64_t vector_elements, token_elements;
+  uint64_t elements, made; /* of the running token: elements and vectors that are made */
+  /* Of all tokens: when each vector leaves, at its number modulo the places of the pipeline. */
+  uint64_t places, left, *left_at;
+  uint64_t free_at; /* the next one leaves no earlier */
+} SambaPassingOutput;
+
+/* A COMPUTE whose results come vector by vector as its inputs do: its steps are walked. */
 typedef struct SambaPassing {
-  uint64_t points, row, lanes, step_cycles;
-  uint64_t made_elements;  /* of a vector of the result */
-  uint64_t *used_elements; /* of a vector of each input, 0: steps do not wait for it */
-  uint64_t row_at, at;     /* points: within the row, of the firing */
-  uint64_t made;           /* vectors */
-  uint64_t free_at;        /* the next step is no earlier */
+  SambaSimdWalk walk;
+  SambaPassingInput *inputs; /* as the actor has them */
+  SambaPassingOutput *outputs;
+  /* The running firing. */
+  bool ended;
+  uint64_t free_at;   /* the next step is no earlier */
+  uint64_t result_at; /* what follows the reduction can begin another vector */
 } SambaPassing;
 
 typedef struct SambaActor {
@@ -205,8 +236,8 @@ typedef struct SambaActor {
   uint64_t firings, next, done; /* next: the firing to start; done: ended ones */
   uint64_t limit;               /* firings that can end: fewer where the section deadlocks */
   bool running, resolved, queued;
-  bool ends_late; /* the end of the running firing may get later until it comes */
-  uint32_t pending;
+  bool ends_late;            /* the end of the running firing may get later until it comes */
+  uint32_t pending, awaited; /* awaited: late inputs of the running firing */
   uint64_t start, duration, end_minimum;
   uint64_t carry; /* the end of what the firings before this one have left on their way */
   uint64_t wake;  /* cycle of the pending wake-up, SAMBA_TIME_UNKNOWN when none */
@@ -225,15 +256,18 @@ typedef struct SambaActor {
   uint64_t loop_cycles, loop_slack, loop_at;
   /* BUFFER ports */
   uint64_t slot_period, slot_phase, slots; /* firings per slot, within the slot, slots finished */
-  SambaPortCycles *port_cycles;            /* NULL: every token takes `work` */
+  SambaPortCycles *port_cycles;            /* of a token */
+  bool tokens_differ;                      /* otherwise every token takes `work` */
+  const uint32_t *vector_cycles;           /* of the running token; NULL: one each */
   uint64_t booked;     /* cycles of the side from the token's arrival to its end */
   uint64_t booked_at;  /* the side of the memory serves the next token from then on */
   uint64_t arrays_end; /* of its last booking at the arrays of its slot */
   bool has_booked, has_looked;
   bool followed; /* the running read of a buffer in place: writes wait for its end */
   SambaMemoryState *memory;
-  uint64_t lanes, step_cycles; /* COMPUTE without array */
-  SambaPassing *passing;       /* NULL: it does not pass on what comes from memory */
+  /* COMPUTE without array: cycles of a step, and of a vector in what follows the reduction. */
+  uint64_t lanes, step_cycles, result_cycles;
+  SambaPassing *passing; /* NULL: nobody asks when its vectors come */
   /* statistics: everything before `mark` is attributed */
   uint64_t mark, busy, waits[SAMBA_WAIT_COUNT], bytes_in, bytes_out;
   uint64_t credit; /* LOAD, STORE: cycles of issuing not yet attributed */
@@ -268,7 +302,9 @@ typedef struct SambaAddressGenerator {
   uint32_t free_count;
   uint64_t *returns; /* cycles in which bursts come back, as far as known, in order */
   uint32_t return_next, return_end; /* of them: [return_next, return_end) */
-  uint64_t outstanding;             /* bursts */
+  uint64_t outstanding;             /* bursts, but those that have come back by `returned` */
+  uint64_t returned;                /* up to `ahead` cycles from now */
+  uint64_t ahead;                   /* returns within so many cycles are all known and of use */
   uint64_t next_issue;
   uint64_t wake;
   bool blocked;    /* an actor waits for credits */

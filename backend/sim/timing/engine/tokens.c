@@ -45,13 +45,19 @@ int64_t sambaStreamRoom(const SambaEngine *engine, uint32_t stream_index) {
   return room;
 }
 
-/* A constraint on the running firing of the producer is settled: it ends no earlier than `at`. */
+/* A constraint on the running firing of the producer is settled: it ends no earlier than `at`. Its
+ * vectors pass the lanes while those who take them last do so. */
 static void acceptToken(SambaEngine *engine, SambaStreamState *stream, uint64_t at) {
   SambaActor *producer = &engine->actors[stream->producer];
   stream->needs_acceptance = false;
   producer->end_minimum = sambaTimeMax(producer->end_minimum, at);
-  if (!producer->memory)
-    --producer->pending;
+  if (producer->memory)
+    return;
+  uint64_t rid = sambaStreamBookLanes(
+      engine, (uint32_t)(stream - engine->streams), engine->now, stream->unbooked,
+      sambaTimeScale(stream->pace, stream->unbooked, stream->vectors), &stream->passed_at);
+  producer->end_minimum = sambaTimeMax(producer->end_minimum, rid);
+  --producer->pending;
 }
 
 /* The last token is accepted when every destination works on it, or what it has not taken yet fits
@@ -103,9 +109,11 @@ static uint64_t writtenAt(SambaEngine *engine, const SambaActor *actor, const Sa
 }
 
 /* The end of a token bounds the end of the firing that takes it. */
-static void heedEnd(SambaEngine *engine, SambaActor *actor, const SambaCursor *cursor,
+static void heedEnd(SambaEngine *engine, SambaActor *actor, SambaCursor *cursor,
                     const SambaSegment *segment) {
-  uint64_t end = segment->last + cursor->latency + cursor->rest;
+  uint64_t end = (uint64_t)((int64_t)(segment->last + cursor->latency) + cursor->rest);
+  if (cursor->asks && actor->kind == SAMBA_ACTOR_WRITE)
+    end = sambaTimeMax(end, sambaPartialTokensWritten(engine, actor, cursor));
   if (segment->dense && actor->kind == SAMBA_ACTOR_WRITE &&
       engine->section->units[actor->unit].input_count > 1)
     end = sambaTimeMax(end, writtenAt(engine, actor, cursor, segment->dense));
@@ -162,6 +170,8 @@ void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *
   uint64_t untaken = untakenBy(stream, cursor);
   SambaSegment *segment = segmentAt(stream, cursor->next++);
   input->taken = input->cursor;
+  cursor->taken_first = segment->first;
+  cursor->taken_last = segment->last;
 
   if (segment->last_known) {
     heedEnd(engine, actor, cursor, segment);
@@ -254,6 +264,7 @@ static void tellConsumer(SambaEngine *engine, SambaCursor *cursor, uint64_t toke
     return;
 
   cursor->waiting = false;
+  cursor->taken_last = segment->last;
   heedEnd(engine, consumer, cursor, segment);
   if (consumer->memory)
     consumer->memory->data_last =
@@ -284,10 +295,28 @@ void sambaStreamEndToken(SambaEngine *engine, uint32_t stream_index, uint64_t la
   dropTakenTokens(stream);
 }
 
+uint64_t sambaStreamPassLanes(SambaEngine *engine, uint32_t stream_index, uint64_t *passed) {
+  const SambaStreamState *stream = &engine->streams[stream_index];
+  uint64_t rid = 0;
+  for (uint32_t i = 0; i < stream->lane_count; ++i) /* these misses need not wait for each other */
+    __builtin_prefetch(stream->lanes[i].booked);
+  for (uint32_t i = 0; i < stream->lane_count; ++i) {
+    const SambaLaneUse *use = &stream->lanes[i];
+    SambaFlow *flow = use->booked;
+    sambaFlowPay(flow);
+    uint64_t end = sambaFlowEnd(flow);
+    *passed = sambaTimeMax(*passed, end - use->cycles);
+    if (flow->cycles > (double)use->held)
+      rid = sambaTimeMax(
+          rid, end - use->cycles -
+                   (uint64_t)((double)(end - flow->begin) * (double)use->held / flow->cycles));
+  }
+  return rid;
+}
+
 uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream_index, uint64_t from,
-                              uint64_t *out_passed) {
+                              uint64_t vectors, uint64_t least, uint64_t *passed) {
   SambaStreamState *stream = &engine->streams[stream_index];
-  uint64_t rid = 0, passed = 0;
   for (uint32_t i = 0; i < stream->lane_count;
        ++i) { /* these misses need not wait for each other */
     const SambaShare *share = &engine->lanes[stream->lanes[i].lane].share;
@@ -296,21 +325,19 @@ uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream_index, uint64
   }
   for (uint32_t i = 0; i < stream->lane_count; ++i) {
     const SambaLaneUse *use = &stream->lanes[i];
-    const SambaFlow *flow = sambaShareBook(&engine->lanes[use->lane].share, use->flow,
-                                           from + use->cycles, stream->vectors);
-    passed = sambaTimeMax(passed, flow->end - use->cycles);
-    if (flow->cycles > use->held)
-      rid = sambaTimeMax(rid, flow->end - use->cycles -
-                                  sambaTimeScale(flow->end - flow->begin, use->held, flow->cycles));
+    sambaShareBook(&engine->lanes[use->lane].share, use->flow, from + use->cycles, vectors, least,
+                   1);
   }
-  if (stream->link_cycles) {
-    const SambaFlow *flow = sambaShareBook(&stream->link, 0, from, stream->link_cycles);
-    passed = sambaTimeMax(passed, flow->end - stream->link_slack);
-    if (flow->cycles > stream->link_held)
-      rid = sambaTimeMax(rid, flow->end - stream->link_held);
-  }
-  *out_passed = passed;
-  return rid;
+
+  return sambaStreamPassLanes(engine, stream_index, passed);
+}
+
+uint64_t sambaStreamBookLink(SambaStreamState *stream, uint64_t from, uint64_t *passed) {
+  if (!stream->link_cycles)
+    return 0;
+  const SambaFlow *flow = sambaShareBook(&stream->link, 0, from, stream->link_cycles, 0, 1);
+  *passed = sambaTimeMax(*passed, flow->end - stream->link_slack);
+  return flow->cycles > (double)stream->link_held ? flow->end - stream->link_held : 0;
 }
 
 uint32_t sambaOutputNextStream(SambaActorOutput *output) {

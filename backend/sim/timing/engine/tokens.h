@@ -26,11 +26,15 @@ void sambaStreamPush(SambaEngine *engine, uint32_t stream, uint64_t first, uint6
 void sambaStreamNoteDense(SambaEngine *engine, uint32_t stream, uint64_t dense);
 /* The end of the token that was pushed last is known. */
 void sambaStreamEndToken(SambaEngine *engine, uint32_t stream, uint64_t last);
-/* Books the vectors of a token that begins at `from` on the shared lanes. The last one has passed
- * them at `*out_passed`; it returns when the producer is rid of the token: what fits before a lane
- * waits there. */
-uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream, uint64_t from,
-                              uint64_t *out_passed);
+/* Books vectors of a token that leave from `from` on, in no less than `least` cycles, on the lanes
+ * that the stream shares. *passed becomes no less than when the last of them has passed; returns
+ * when the producer is rid of them: what fits before a lane waits there. */
+uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream, uint64_t from, uint64_t vectors,
+                              uint64_t least, uint64_t *passed);
+/* Books a token on the stream's link, where that passes less than a vector per cycle. The same. */
+uint64_t sambaStreamBookLink(SambaStreamState *stream, uint64_t from, uint64_t *passed);
+/* What sambaStreamBookLanes says, with what others took since. */
+uint64_t sambaStreamPassLanes(SambaEngine *engine, uint32_t stream, uint64_t *passed);
 
 /* Makes room for one more token on the way to each destination. */
 void sambaStreamWiden(SambaEngine *engine, uint32_t stream);

@@ -84,6 +84,7 @@ static uint64_t simdCycles(const SambaMachine *machine, uint32_t firings, uint32
   testConnect(section, in, 0, unit, 0);
   testConnect(section, unit, 0, sink, 0);
   uint64_t cycles = testCycles(machine, section);
+  assert_int_equal(testCyclesBy(TEST_CYCLE, machine, section), cycles);
   testSectionDestroy(section);
 
   return cycles;
@@ -138,11 +139,61 @@ static void testReductionFoldsLanes(void **state) {
                    PMU + HOP + 5 * 64 + SIMD + 4 + 1 + 1 + HOP);
 }
 
+/* A token of 7 x 7 f32 ends within its fourth vector. The last of its seven steps uses up two
+ * vectors, which are taken one per cycle, and makes two. */
+static void testTokensThatEndWithinVectors(void **state) {
+  (void)state;
+  SambaMachine tiny = testMachine("tiny");
+  SambaLaneOp add = {SAMBA_LANE_ADD, SAMBA_DTYPE_F32, {0, 0, 0}, 0};
+  assert_int_equal(simdCycles(&tiny, 5, 7, 7, SAMBA_DTYPE_F32, false, 1, &add),
+                   PMU + HOP + 5 * (7 + 1) + SIMD + 1 + HOP);
+
+  /* Ten steps for 5 x 31, each of which makes a vector but the first, and the last makes two: it
+   * also waits until the pipeline has two places, which takes one of its six cycles. */
+  assert_int_equal(simdCycles(&tiny, 5, 5, 31, SAMBA_DTYPE_F32, false, 1, &add),
+                   PMU + HOP + 5 * (10 + 1 + 1) + SIMD + 1 + HOP);
+}
+
+/* y = sum(x) z: z is needed when the sum is complete, and not before. It comes from a sum of the
+ * same vectors. */
+static void testWhatFollowsAReductionComesLate(void **state) {
+  (void)state;
+  enum { ELEMENTS = 160, FOLD = SIMD + 4 };
+  SambaMachine tiny = testMachine("tiny");
+  SambaLaneOp sum = {SAMBA_LANE_REDUCE_ADD, SAMBA_DTYPE_F32, {0, 0, 0}, 0};
+  SambaLaneOp scaled[] = {{SAMBA_LANE_REDUCE_ADD, SAMBA_DTYPE_F32, {0, 0, 0}, 0},
+                          {SAMBA_LANE_MUL, SAMBA_DTYPE_F32, {2, 1, 0}, 0}};
+  TestSection *section = testSectionCreate();
+  uint32_t in = testFountain(section, "x", SAMBA_DTYPE_F32, 1, ELEMENTS);
+  uint32_t first = testCompute(section, "first", 1, (uint32_t[]){ELEMENTS}, 0);
+  testProgram(section, first, false, 1, 1, &sum);
+  testInput(section, first, SAMBA_DTYPE_F32, 0, ELEMENTS, (int64_t[]){1});
+  testOutput(section, first, SAMBA_DTYPE_F32, 0, 1, (int64_t[]){0}, 1);
+  uint32_t second = testCompute(section, "second", 1, (uint32_t[]){ELEMENTS}, 0);
+  testProgram(section, second, false, 1, 2, scaled);
+  testInput(section, second, SAMBA_DTYPE_F32, 0, ELEMENTS, (int64_t[]){1});
+  testInput(section, second, SAMBA_DTYPE_F32, 0, 1, (int64_t[]){0});
+  testOutput(section, second, SAMBA_DTYPE_F32, 0, 1, (int64_t[]){0}, 3);
+  uint32_t out = testSink(section, "y", SAMBA_DTYPE_F32, 1, 1);
+  uint32_t stream = testConnect(section, in, 0, first, 0);
+  testFork(section, stream, second, 0);
+  testConnect(section, first, 0, second, 1);
+  testConnect(section, second, 0, out, 0);
+
+  /* The second unit does its last step when z is there. */
+  uint64_t z = PMU + HOP + 10 + FOLD + HOP;
+  for (TestEngine engine = TEST_FAST; engine < TEST_ENGINES; ++engine)
+    assert_int_equal(testCyclesBy(engine, &tiny, section), z + 1 + FOLD + 1 + HOP);
+  testSectionDestroy(section);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testSystolicArray),
       cmocka_unit_test(testSimdPipeline),
       cmocka_unit_test(testReductionFoldsLanes),
+      cmocka_unit_test(testTokensThatEndWithinVectors),
+      cmocka_unit_test(testWhatFollowsAReductionComesLate),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,6 +79,13 @@ static void checkPattern(const Pattern *pattern, uint32_t element_bytes) {
     SambaBurstRun run;
     do {
       assert_true(sambaBurstWalkNext(&walk, &run));
+      for (uint64_t e = run.skipped; run.begin < run.end && e < run.elements; ++e) {
+        uint64_t offset = sambaBurstRunOffset(&walk, &run, e);
+        if (run.begin + (int64_t)offset >= run.end) /* disabled elements behind the last burst */
+          break;
+        assert_int_equal(sambaBurstRunElements(&walk, &run, offset), offset ? e : 0);
+        assert_int_equal(sambaBurstRunElements(&walk, &run, offset + 1), e + 1);
+      }
       covered += run.elements;
       for (int64_t burst = run.begin / 64; run.begin < run.end && burst <= (run.end - 1) / 64;
            ++burst)

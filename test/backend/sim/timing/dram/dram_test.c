@@ -172,6 +172,31 @@ static void testTurnaroundAndWriteDraining(void **state) {
   assert_true(trace.last[5] > 120 + 3 * 4);
 }
 
+/* More writes than the queue holds all the while: a read does not wait for all of them, but for a
+ * turn of a window (8 bursts), and then so do the writes. */
+static void testReadsAndWritesTakeTurns(void **state) {
+  (void)state;
+  SambaMachine m = dramMachine();
+  enum { writes = 24, reads = 12 };
+  SambaDramRequest many[writes + reads];
+  Trace trace;
+  SambaDram dram;
+  for (uint32_t i = 0; i < writes; ++i)
+    many[i] = request(100, 0, 7, 1, true, i);
+  for (uint32_t i = 0; i < reads; ++i)
+    many[writes + i] = request(101, 1, 7, 1, false, 100 + i);
+
+  withDram(&m, many, writes + reads, &trace, &dram);
+  uint64_t read_at[reads];
+  for (uint32_t i = 0, read = 0; i < trace.count; ++i)
+    if (trace.slots[i] >= 100)
+      read_at[read++] = trace.last[i];
+  uint64_t turn = 8 * 4 + 2 * 6; /* of the writes: 8 bursts, and the bus turns around twice */
+  assert_in_range(read_at[0], 100 + 8 * 4, 100 + turn + 40);
+  assert_int_equal(read_at[7] - read_at[0], 7 * 4);
+  assert_in_range(read_at[8] - read_at[7], turn, turn + 4 + 20);
+}
+
 static void testRefreshClosesRows(void **state) {
   (void)state;
   SambaMachine m = dramMachine();
@@ -321,6 +346,7 @@ int main(void) {
       cmocka_unit_test(testRows),
       cmocka_unit_test(testFirstReadyFirstComeFirstServed),
       cmocka_unit_test(testTurnaroundAndWriteDraining),
+      cmocka_unit_test(testReadsAndWritesTakeTurns),
       cmocka_unit_test(testRefreshClosesRows),
       cmocka_unit_test(testOrderWithinACycle),
       cmocka_unit_test(testRefreshesOfAnIdleChannel),

@@ -115,6 +115,34 @@ static void testOutstandingBurstsBoundOneGenerator(void **state) {
   testSectionDestroy(section);
 }
 
+static void testLookingAheadChangesNothing(void **state) {
+  (void)state;
+
+  /* Four loads of a burst per row, 4 KiB apart. Where reads are merged a generator does not count
+   * on bursts before they come back. There is none to be merged here. */
+  SambaMachine machine = testMachine("sn40l");
+  machine.hbm_channels = 4;
+  TestSection *section = testSectionCreate();
+  uint32_t symbol = testSymbol(section, SAMBA_DTYPE_F32, 1 << 20, false);
+  for (uint32_t i = 0; i < 4; ++i) {
+    TestChain chain = TEST_CHAIN(3, {16, 64, 16}, {65536, 1024, 1});
+    uint32_t load = testLoad(section, "load", symbol, chain, 1);
+    section->section.units[load].outputs[0].access.base = 16 * i;
+    testConnect(section, load, 0, testSink(section, "sink", SAMBA_DTYPE_F32, 16, 1024), 0);
+  }
+  SambaTimingResult ahead = testTime(&machine, section);
+  machine.ag_merge_outstanding = 1;
+  SambaTimingResult one_by_one = testTime(&machine, section);
+  testSectionDestroy(section);
+
+  assert_int_equal(ahead.dram_read_bytes, 4 * 1024 * 64);
+  assert_int_equal(one_by_one.dram_read_bytes, 4 * 1024 * 64);
+  assert_int_equal(ahead.cycles, one_by_one.cycles);
+  assert_true(ahead.events * 10 < one_by_one.events * 8);
+  sambaTimingResultFree(&ahead);
+  sambaTimingResultFree(&one_by_one);
+}
+
 static void testUnitsOfOneGeneratorShareIt(void **state) {
   (void)state;
   SambaMachine machine = testMachine("sn40l");
@@ -249,6 +277,7 @@ int main(void) {
       cmocka_unit_test(testSequentialReadsReachTheBandwidth),
       cmocka_unit_test(testSequentialWritesReachTheBandwidth),
       cmocka_unit_test(testOutstandingBurstsBoundOneGenerator),
+      cmocka_unit_test(testLookingAheadChangesNothing),
       cmocka_unit_test(testUnitsOfOneGeneratorShareIt),
       cmocka_unit_test(testRaggedTilesReadOnlyWhatIsThere),
       cmocka_unit_test(testLongTokensBegin),

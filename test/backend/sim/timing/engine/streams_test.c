@@ -300,6 +300,52 @@ static void testSplitAndMerge(void **state) {
   testSectionDestroy(section);
 }
 
+/* x + y: x comes from memory, which others keep busy, so that its vectors come one by one. y comes
+ * from a buffer; FIFOs hold many of its tokens, which come while a firing waits for x. */
+static TestSection *makeLateVectors(uint32_t tokens) {
+  enum { ELEMENTS = 64, APART = 8192, OTHERS = 4 };
+  const SambaDType type = SAMBA_DTYPE_F32;
+  TestChain rows = TEST_CHAIN(2, {tokens, ELEMENTS}, {ELEMENTS, 1});
+  TestChain apart = TEST_CHAIN(3, {tokens, 4, 16}, {4 * APART, APART, 1});
+  SambaLaneOp add = {SAMBA_LANE_ADD, SAMBA_DTYPE_F32, {0, 1, 0}, 0};
+  TestSection *section = testSectionCreate();
+  uint32_t argument = testSymbol(section, type, (uint64_t)4 * APART * tokens, false);
+  uint32_t result = testSymbol(section, type, (uint64_t)ELEMENTS * tokens, true);
+  uint32_t x = testLoad(section, "x", argument, apart, 1);
+  uint32_t y = testFountain(section, "y", type, 1, tokens * ELEMENTS);
+  uint32_t buffer = testBuffer(section, "buffer", 1, tokens * ELEMENTS);
+  testWrite(section, buffer, type, TEST_CHAIN(1, {tokens * ELEMENTS}, {1}), 0, 0);
+  testRead(section, buffer, type, rows, 0, 1);
+  uint32_t adder = testCompute(section, "adder", 2, rows.trips, 1);
+  testProgram(section, adder, false, 0, 1, &add);
+  testInput(section, adder, type, 1, ELEMENTS, rows.strides);
+  testInput(section, adder, type, 1, ELEMENTS, rows.strides);
+  testOutput(section, adder, type, 1, ELEMENTS, rows.strides, 2);
+  uint32_t out = testStore(section, "out", result, rows, 1);
+  for (uint32_t i = 0; i < OTHERS; ++i) {
+    uint32_t other = testSymbol(section, type, 64 * WORDS, false);
+    uint32_t load = testLoad(section, "other", other, TEST_CHAIN(2, {64, WORDS}, {WORDS, 1}), 1);
+    testConnect(section, load, 0, testSink(section, "sink", type, 64, WORDS), 0);
+  }
+  testConnect(section, y, 0, buffer, 0);
+  testConnect(section, buffer, 0, adder, 0);
+  testConnect(section, x, 0, adder, 1);
+  testConnect(section, adder, 0, out, 0);
+  return section;
+}
+
+/* When the vectors of a token came is known as long as its firing runs, whatever has come since. */
+static void testTokensStayKnownWhileTheyAreUsed(void **state) {
+  (void)state;
+  SambaMachine machine = testMachine("tiny");
+  machine.hbm_channels = 1;
+  for (uint32_t tokens = 16; tokens <= 40; tokens += 8) {
+    TestSection *section = makeLateVectors(tokens);
+    assert_int_equal(testCycles(&machine, section), testCyclesBy(TEST_CYCLE, &machine, section));
+    testSectionDestroy(section);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testSlotsAreCredits),
@@ -311,6 +357,7 @@ int main(void) {
       cmocka_unit_test(testBankConflicts),
       cmocka_unit_test(testCutThroughAndBackPressure),
       cmocka_unit_test(testSplitAndMerge),
+      cmocka_unit_test(testTokensStayKnownWhileTheyAreUsed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

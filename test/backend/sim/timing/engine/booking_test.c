@@ -1,0 +1,97 @@
+/* Flows that take turns, by hand. */
+#include "backend/sim/timing/engine/booking.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static uint64_t book(SambaShare *share, uint32_t flow, uint64_t now, uint64_t cycles,
+                     uint64_t least) {
+  return sambaFlowEnd(sambaShareBook(share, flow, now, cycles, least, 1));
+}
+
+/* One vector of a flow comes while another one uses the lane for 64 cycles: it goes next, and the
+ * other one is owed the cycle. Of ten vectors each waits for one of the other flow but the first.
+ */
+static void testWhoComesGoesFirst(void **state) {
+  (void)state;
+  for (uint64_t vectors = 1; vectors <= 10; vectors += 9) {
+    SambaFlow flows[2] = {{0}};
+    SambaShare lane = {.flow_count = 2, .lets_in = true, .flows = flows};
+    assert_int_equal(book(&lane, 0, 0, 64, 0), 64);
+    assert_int_equal(book(&lane, 1, 10, vectors, 0), 10 + 2 * vectors - 1);
+    assert_int_equal(flows[0].owed, vectors);
+    sambaFlowPay(&flows[0]);
+    assert_int_equal(sambaFlowEnd(&flows[0]), 64 + vectors);
+  }
+}
+
+/* Turns of two cycles and of one: of 30 cycles the former has its 20, the latter its ten. */
+static void testTurnsAreAsLongAsTheyNeed(void **state) {
+  (void)state;
+  SambaFlow flows[2] = {{0}};
+  SambaShare array = {.flow_count = 2, .flows = flows};
+  assert_int_equal(sambaShareBook(&array, 0, 0, 40, 0, 2)->end, 40);
+  assert_int_equal(sambaShareBook(&array, 1, 20, 10, 0, 1)->end, 20 + 10 + 20);
+  assert_int_equal(flows[0].owed, 10);
+}
+
+/* Who goes first whenever it likes loses nothing, and the other one waits for all of it. */
+static void testWhoGoesFirstLosesNothing(void **state) {
+  (void)state;
+  SambaFlow flows[2] = {{0}};
+  SambaShare array = {.flow_count = 2, .flows = flows};
+  assert_int_equal(sambaShareBook(&array, 0, 0, 40, 0, 1)->end, 40);
+  assert_int_equal(sambaShareBook(&array, 1, 10, 16, 0, 1 << 20)->end, 26);
+  assert_int_equal(flows[0].owed, 16);
+}
+
+/* Two flows of half the rate fill a lane and do not hold each other up; with a third one there are
+ * 96 vectors for 64 cycles, and each has a third of them. */
+static void testThreeHalvesAreTooMuch(void **state) {
+  (void)state;
+  SambaFlow flows[3] = {{0}};
+  SambaShare lane = {.flow_count = 3, .flows = flows};
+  assert_int_equal(sambaShareBook(&lane, 0, 0, 32, 64, 1)->end, 64);
+  assert_int_equal(sambaShareBook(&lane, 1, 0, 32, 64, 1)->end, 64);
+  assert_int_equal(flows[0].owed, 0);
+  assert_int_equal(sambaShareBook(&lane, 2, 0, 32, 64, 1)->end, 96);
+  for (uint32_t f = 0; f < 2; ++f) {
+    sambaFlowPay(&flows[f]);
+    assert_int_equal(sambaFlowEnd(&flows[f]), 96);
+  }
+}
+
+/* Who asks for less than its part gets it: a tenth of the rate beside two that want all of it. */
+static void testSmallFlowsGetWhatTheyAskFor(void **state) {
+  (void)state;
+  SambaFlow flows[3] = {{0}};
+  SambaShare lane = {.flow_count = 3, .flows = flows};
+  assert_int_equal(sambaShareBook(&lane, 0, 0, 45, 0, 1)->end, 45);
+  assert_int_equal(sambaShareBook(&lane, 1, 0, 45, 0, 1)->end, 90);
+  assert_int_equal(sambaShareBook(&lane, 2, 0, 10, 100, 1)->end, 100);
+}
+
+/* What a flow books follows what it has booked already. */
+static void testBookingsOfOneFlowFollowEachOther(void **state) {
+  (void)state;
+  SambaFlow flows[1] = {{0}};
+  SambaShare lane = {.flow_count = 1, .flows = flows};
+  assert_int_equal(book(&lane, 0, 0, 10, 0), 10);
+  assert_int_equal(book(&lane, 0, 4, 10, 0), 20);
+  assert_int_equal(book(&lane, 0, 50, 10, 0), 60);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testWhoComesGoesFirst),
+      cmocka_unit_test(testTurnsAreAsLongAsTheyNeed),
+      cmocka_unit_test(testWhoGoesFirstLosesNothing),
+      cmocka_unit_test(testThreeHalvesAreTooMuch),
+      cmocka_unit_test(testSmallFlowsGetWhatTheyAskFor),
+      cmocka_unit_test(testBookingsOfOneFlowFollowEachOther),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
