@@ -4,6 +4,7 @@
  * activations, then what is read most often per byte; what `samba.mem` asks for is honoured, and
  * for inputs and outputs without it the option io_host_memory. */
 #include "backend/address/address_assignment.h"
+#include "backend/address/bank_columns.h"
 #include "dialect/bridge/build_operation.h"
 #include "dialect/rdu/machine_file.h"
 #include "dialect/rdu/rdu.h"
@@ -30,14 +31,18 @@ typedef struct {
   uint64_t bytes, address;
   uint32_t uses, index;
   bool exchanged, kept; /* an input, output or loss lies here; something else does */
+  bool beside;          /* large, and streamed beside another large one */
+  bool placed;          /* it has its address */
 } Home;
 
 typedef struct {
   SAMBA_ARRAY(Home) homes;
   SambaStringMap by_name; /* region -> home */
   SAMBA_ARRAY(SambaMemoryInterval) activations;
-  SambaPointerMap place; /* value -> 2 * home or 2 * activation + 1 */
-  uint32_t calls;        /* so far, of all graphs */
+  SambaPointerMap place;          /* value -> 2 * home or 2 * activation + 1 */
+  SAMBA_ARRAY(uint32_t) used;     /* homes, call by call */
+  SAMBA_ARRAY(size_t) used_until; /* of each call: where its homes end in `used` */
+  uint32_t calls;                 /* so far, of all graphs */
   uint64_t activation_bytes, activation_start;
   uint64_t alignment; /* of every address */
 } Assignment;
@@ -141,6 +146,19 @@ static SambaStatus collectArgument(Assignment *assignment, MlirOperation functio
   return sambaStatusAnnotate(status, "argument %ld", (long)index);
 }
 
+/* Takes down that the call reads the value's home. */
+static void addUse(Assignment *assignment, MlirValue value) {
+  size_t calls = assignment->used_until.size;
+  uint32_t place;
+  if (!sambaPointerMapGet(&assignment->place, value.ptr, &place) || place % 2)
+    return;
+  for (size_t i = calls ? assignment->used_until.data[calls - 1] : 0; i < assignment->used.size;
+       ++i)
+    if (assignment->used.data[i] == place / 2)
+      return;
+  sambaArrayAppend(&assignment->used, place / 2);
+}
+
 static SambaStatus collectCall(Assignment *assignment, MlirOperation function, MlirOperation call,
                                const SambaMachine *machine) {
   uint32_t place;
@@ -169,6 +187,9 @@ static SambaStatus collectCall(Assignment *assignment, MlirOperation function, M
     sambaArrayAppend(&assignment->activations, interval);
   }
 
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(call); ++i)
+    addUse(assignment, mlirOperationGetOperand(call, i));
+  sambaArrayAppend(&assignment->used_until, assignment->used.size);
   ++assignment->calls;
   return NULL;
 }
@@ -253,6 +274,61 @@ static SambaStatus doesNotFit(const Assignment *assignment, const char *which,
                          "\"host\" on what is read seldom");
 }
 
+/* Finds the homes for which it matters in which banks of the fast memory they lie. */
+static void findStreams(Assignment *assignment, const SambaMachine *machine) {
+  uint64_t least = sambaBankColumnsLeast(machine);
+  for (size_t call = 0, first = 0; least && call < assignment->used_until.size; ++call) {
+    size_t end = assignment->used_until.data[call];
+    uint32_t large = 0;
+    for (int pass = 0; pass < 2; ++pass)
+      for (size_t i = first; i < end; ++i) {
+        Home *home = &assignment->homes.data[assignment->used.data[i]];
+        if (home->memory > memoryFast || home->bytes < least)
+          continue;
+        large += pass == 0;
+        home->beside |= pass == 1 && large > 1;
+      }
+    first = end;
+  }
+}
+
+/* Those homes get addresses behind `start`, so that the ones of a call keep out of each other's
+ * banks. Where there is not enough room, they get none. */
+static void placeInColumns(Assignment *assignment, const SambaMachine *machine, uint64_t start) {
+  uint32_t home_count = (uint32_t)assignment->homes.size, count = 0, teams = 0, size = 0;
+  uint32_t *number = sambaAllocate(sambaArraySize(home_count, sizeof *number));
+  SambaColumnTensor *tensors = sambaAllocate(sambaArraySize(home_count, sizeof *tensors));
+  uint32_t *members = sambaAllocate(sambaArraySize(assignment->used.size, sizeof *members));
+  SambaColumnTeam *team = sambaAllocate(sambaArraySize(assignment->used_until.size, sizeof *team));
+
+  for (uint32_t h = 0; h < home_count; ++h) {
+    const Home *home = &assignment->homes.data[h];
+    number[h] = count;
+    if (home->beside)
+      tensors[count++].bytes = sambaMemoryRound(home->bytes, assignment->alignment);
+  }
+  for (size_t call = 0, i = 0; call < assignment->used_until.size; ++call) {
+    uint32_t first = size;
+    for (; i < assignment->used_until.data[call]; ++i)
+      if (assignment->homes.data[assignment->used.data[i]].beside)
+        members[size++] = number[assignment->used.data[i]];
+    if (size > first)
+      team[teams++] = (SambaColumnTeam){members + first, size - first};
+  }
+
+  if (count && sambaBankColumnsAssign(machine, tensors, count, team, teams, start,
+                                      (uint64_t)machine->hbm_bytes))
+    for (uint32_t h = 0; h < home_count; ++h)
+      if (assignment->homes.data[h].beside) {
+        assignment->homes.data[h].address = tensors[number[h]].address;
+        assignment->homes.data[h].placed = true;
+      }
+  free(number);
+  free(tensors);
+  free(members);
+  free(team);
+}
+
 /* Addresses: the fast memory is filled from 0, the slow one starts behind it, host memory behind
  * that. */
 static SambaStatus place(Assignment *assignment, const SambaMachine *machine) {
@@ -270,16 +346,23 @@ static SambaStatus place(Assignment *assignment, const SambaMachine *machine) {
   else
     assignment->activation_start = fast + used_slow, used_slow += assignment->activation_bytes;
   bool everything = used_fast <= fast;
-  uint64_t sum = used_fast;
+  uint64_t sum = used_fast, alone = used_fast;
   for (size_t i = 0; i < count; ++i) {
     order[i] = &assignment->homes.data[i];
-    if (order[i]->memory <= memoryFast && everything)
-      everything = (sum += sambaMemoryRound(order[i]->bytes, assignment->alignment)) <= fast;
+    if (order[i]->memory > memoryFast || !everything)
+      continue;
+    uint64_t bytes = sambaMemoryRound(order[i]->bytes, assignment->alignment);
+    alone += order[i]->beside ? 0 : bytes;
+    everything = (sum += bytes) <= fast;
   }
-  if (!everything) /* only then does the order matter; otherwise keep that of the graphs */
+  if (everything)
+    placeInColumns(assignment, machine, alone);
+  else /* only then does the order matter; otherwise keep that of the graphs */
     qsort(order, count, sizeof *order, mostUsedFirst);
 
   for (size_t i = 0; i < count; ++i) {
+    if (order[i]->placed)
+      continue;
     uint64_t bytes = sambaMemoryRound(order[i]->bytes, assignment->alignment);
     Memory memory = order[i]->memory;
     if (memory == memoryAny)
@@ -402,8 +485,10 @@ bool sambaAssignMemory(MlirOperation module, const char *io_host_memory) {
   if (!status)
     status = sambaMemoryCheck(assignment->activations.data, (uint32_t)assignment->activations.size,
                               assignment->alignment, assignment->activation_bytes);
-  if (!status)
+  if (!status) {
+    findStreams(assignment, &machine);
     status = place(assignment, &machine);
+  }
   for (MlirOperation operation = first; !mlirOperationIsNull(operation) && !status;
        operation = mlirOperationGetNextInBlock(operation))
     if (sambaOperationIsGraph(operation))
@@ -411,6 +496,8 @@ bool sambaAssignMemory(MlirOperation module, const char *io_host_memory) {
 
   sambaArrayFree(&assignment->homes);
   sambaArrayFree(&assignment->activations);
+  sambaArrayFree(&assignment->used);
+  sambaArrayFree(&assignment->used_until);
   sambaPointerMapFree(&assignment->place);
   sambaStringMapFree(&assignment->by_name);
   return !status || sambaEmitOpStatus(at, status);
