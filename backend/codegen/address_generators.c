@@ -184,13 +184,15 @@ static void collect(SambaCodegen *codegen, AgUses *uses, int64_t *total) {
     for (uint32_t axis = 0; axis < codegen->graph->tensors[t].rank; ++axis)
       bytes *= (double)codegen->graph->tensors[t].dims[axis];
     const SambaTileNest *nest = &codegen->plans[codegen->pipeline_group].nest;
+    const SambaTileBox slice = sambaSliceBox(codegen, t);
     AgUse use = {.ranges = &tensor->loads,
+                 .ways = &tensor->ways,
                  .tensor = t,
                  .nest = nest,
                  .mask = sambaReplicaMask(nest, tensor->slices.count),
                  .sources = tensor->replicas,
-                 .most_ranges = tensor->replicas};
-    use.most_ways = 1;
+                 .most_ranges = tensor->replicas,
+                 .most_ways = waysOf(codegen, &slice)};
     use.first_bytes = bytes / (double)sambaSlicesOf(codegen, t);
     use.bytes = bytes;
     use.due = INFINITY;

@@ -6,7 +6,6 @@
 
 #include "backend/section/access.h"
 #include "backend/section/check/machine_check.h"
-#include "backend/section/port_cycles.h"
 #include "backend/section/width.h"
 
 #include <stdlib.h>
@@ -273,9 +272,10 @@ static void makeKey(const Chooser *chooser, const SambaUnit *unit, SambaByteBuff
     addPort(chooser, unit, &unit->outputs[p], key);
 }
 
-static void chooseAnew(Chooser *chooser, SambaUnit *unit) {
+static void chooseAnew(Chooser *chooser, SambaUnit *unit, SambaPortCounts *counts) {
   SambaArena arena = {0};
-  chooser->patterns = sambaPortPatternsCreate(chooser->machine, &arena);
+  chooser->patterns = counts ? sambaPortPatternsShare(counts, &arena)
+                             : sambaPortPatternsCreate(chooser->machine, &arena);
   choose(chooser, unit);
   sambaArenaDestroy(&arena);
 }
@@ -283,13 +283,13 @@ static void chooseAnew(Chooser *chooser, SambaUnit *unit) {
 static void chooseOrFind(Chooser *chooser, SambaUnit *unit, const SambaBankingMemo *memo,
                          SambaByteBuffer *key) {
   if (!memo) {
-    chooseAnew(chooser, unit);
+    chooseAnew(chooser, unit, NULL);
     return;
   }
   makeKey(chooser, unit, key);
   if (memo->find(memo->user, key, &unit->buffer))
     return;
-  chooseAnew(chooser, unit);
+  chooseAnew(chooser, unit, memo->counts);
   memo->keep(memo->user, key, &unit->buffer);
 }
 

@@ -50,9 +50,10 @@ static SambaStageOperand sliceMap(const SambaTileNest *nest, uint32_t tensor,
   return map;
 }
 
-/* One load of a shared argument, for the replicas of a range in turn. */
+/* One load of a shared argument, of one of the parts of its slices, for the replicas of a range in
+ * turn. */
 static void loadShared(SambaCodegen *codegen, uint32_t tensor, const SambaCopyRange *range,
-                       const SambaTileBox *slice, const char *name, const char *layer) {
+                       uint32_t part, const char *name, const char *layer) {
   const SambaTensorPlan *plan = &codegen->tensors[tensor];
   const SambaTileNest *nest = &codegen->plans[codegen->pipeline_group].nest;
   SambaStageOperand map = sliceMap(nest, tensor, &plan->slices);
@@ -62,7 +63,11 @@ static void loadShared(SambaCodegen *codegen, uint32_t tensor, const SambaCopyRa
   sambaWalkLoops(&walk, nest, &map, 0, plan->slices.count);
   sambaWalkCopies(&walk, nest, &map, range);
   walk.token_level = walk.count;
-  sambaWalkBox(&walk, slice);
+  const SambaTileBox slice = sambaSliceBox(codegen, tensor);
+  const uint32_t axis = sambaOutermostAxis(&slice);
+  const SambaTileBox own = sambaBoxPart(&slice, axis, plan->ways, part);
+  sambaWalkBox(&walk, &own);
+  walk.axis_start[axis] += sambaBoxPartStart(&slice, axis, plan->ways, part);
   /* Tiles that reach past the extent are masked by the tensor's own dims. */
   uint32_t load = sambaCodegenAddLoad(codegen, tensor, name, layer, 0, &walk, 0);
 
@@ -74,9 +79,34 @@ static void loadShared(SambaCodegen *codegen, uint32_t tensor, const SambaCopyRa
     for (uint32_t i = 0; i < plan->slices.count; ++i)
       replica = replica * nest->unroll[nest->dim_at[i]] + copy[nest->dim_at[i]];
     for (uint32_t b = 0; b < plan->buffers; ++b)
-      buffers[b] = (SambaEndpoint){sambaBufferUnit(plan, replica, b, 0), 0};
+      buffers[b] = (SambaEndpoint){sambaBufferUnit(plan, replica, b, 0), part};
     sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){load, 0}, buffers, plan->buffers);
   } while (sambaCopyNext(nest, range, copy));
+}
+
+/* The write port of a shared argument's buffers that takes one of the parts of its slices. */
+static void writeShared(SambaCodegen *codegen, uint32_t tensor, uint32_t part) {
+  const SambaStageTensor *type = &codegen->graph->tensors[tensor];
+  const SambaTensorPlan *plan = &codegen->tensors[tensor];
+  const SambaTileNest *nest = &codegen->plans[codegen->pipeline_group].nest;
+  const SambaTileBox slice = sambaSliceBox(codegen, tensor);
+  const uint32_t axis = sambaOutermostAxis(&slice);
+  const SambaTileBox own = sambaBoxPart(&slice, axis, plan->ways, part);
+  const SambaTokenLayout layout = sambaLayoutRowMajor(type->rank, slice.size);
+
+  SambaWalk write;
+  memset(&write, 0, sizeof write);
+  sambaTensorPitches(type, write.pitch);
+  for (uint32_t i = 0; i < plan->slices.count; ++i)
+    if (nest->trips[nest->dim_at[i]] > 1)
+      write.steps[write.count++].trips = (uint32_t)nest->trips[nest->dim_at[i]];
+  write.slot_level = write.token_level = write.count;
+  sambaWalkBox(&write, &own);
+  write.axis_start[axis] = sambaBoxPartStart(&slice, axis, plan->ways, part);
+  for (uint32_t b = 0; b < plan->replicas * plan->buffers; ++b)
+    sambaSetPort(codegen->arena,
+                 &sambaAssemblyUnit(&codegen->assembly, plan->first_buffer + b)->inputs[part],
+                 &write, type->dtype, sambaWalkAccess(&write, &layout, NULL, 0, codegen->arena));
 }
 
 SambaStatus sambaCodegenSharedArgument(SambaCodegen *codegen, uint32_t tensor) {
@@ -86,34 +116,19 @@ SambaStatus sambaCodegenSharedArgument(SambaCodegen *codegen, uint32_t tensor) {
   const char *layer =
       sambaCodegenLayer(codegen, codegen->groups.groups[plan->readers.data[0].group]);
 
-  SAMBA_RETURN_IF_ERROR(sambaCodegenAddBuffers(codegen, tensor, prefix, layer, 1));
-  int64_t sizes[SAMBA_MAX_RANK];
-  const SambaTileNest *nest = &codegen->plans[codegen->pipeline_group].nest;
-  sambaSliceSizes(codegen, tensor, sizes);
-  SambaTokenLayout layout = sambaLayoutRowMajor(type->rank, sizes);
-  SambaTileBox slice = {.rank = type->rank};
-  for (uint32_t axis = 0; axis < type->rank; ++axis)
-    slice.size[axis] = sizes[axis], slice.step[axis] = 1;
-  SambaWalk write;
-  memset(&write, 0, sizeof write);
-  sambaTensorPitches(type, write.pitch);
-  for (uint32_t i = 0; i < plan->slices.count; ++i)
-    if (nest->trips[nest->dim_at[i]] > 1)
-      write.steps[write.count++].trips = (uint32_t)nest->trips[nest->dim_at[i]];
-  write.slot_level = write.token_level = write.count;
-  sambaWalkBox(&write, &slice);
-  for (uint32_t b = 0; b < plan->replicas * plan->buffers; ++b)
-    sambaSetPort(codegen->arena,
-                 &sambaAssemblyUnit(&codegen->assembly, plan->first_buffer + b)->inputs[0], &write,
-                 type->dtype, sambaWalkAccess(&write, &layout, NULL, 0, codegen->arena));
+  SAMBA_RETURN_IF_ERROR(sambaCodegenAddBuffers(codegen, tensor, prefix, layer, plan->ways));
+  for (uint32_t part = 0; part < plan->ways; ++part)
+    writeShared(codegen, tensor, part);
 
-  /* Each load serves a range of replicas in turn. */
+  const SambaTileNest *nest = &codegen->plans[codegen->pipeline_group].nest;
   uint32_t mask = sambaReplicaMask(nest, plan->slices.count);
   SambaCopyRange *ranges = SAMBA_ARENA_ARRAY(&codegen->scratch, SambaCopyRange, plan->loads);
   uint32_t count = sambaCutCopies(nest, mask, plan->loads, ranges);
   for (uint32_t r = 0; r < count; ++r)
-    loadShared(codegen, tensor, &ranges[r], &slice,
-               sambaArenaFormat(codegen->arena, "%s.load%u", prefix, r), layer);
+    for (uint32_t part = 0; part < plan->ways; ++part)
+      loadShared(codegen, tensor, &ranges[r], part,
+                 sambaArenaFormat(codegen->arena, "%s.load%u", prefix, r * plan->ways + part),
+                 layer);
 
   return NULL;
 }

@@ -21,7 +21,8 @@ typedef struct SambaTensorPlan {
   uint32_t replicas;     /* with buffers of their own: those along the loops that slice it */
   bool buffered;         /* read from buffers: made in the section, or shared */
   bool shared;           /* an argument that several groups read: loaded once, slice by slice */
-  uint32_t loads;        /* address generators of a shared argument */
+  uint32_t loads, ways;  /* of a shared argument: ranges of replicas that are loaded apart, and the
+                            address generators that load each range together */
   uint32_t ports;        /* read ports of a PMU */
   uint32_t buffers;      /* per replica, each with at most so many read ports */
   uint32_t ring;         /* PMUs of each buffer, which take the slices in turn */
@@ -62,8 +63,6 @@ SambaStatus sambaCodegenAddSource(SambaCodegen *codegen, uint32_t group, uint32_
  * one; SAMBA_NO_INDEX: none. */
 uint32_t sambaStagedSourceDim(const SambaTileNest *nest, uint32_t operand, const SambaTileBox *slot,
                               const SambaCopyRange *range);
-/* The first axis of a box with several elements: the one along which slots are cut. */
-uint32_t sambaOutermostAxis(const SambaTileBox *box);
 
 /* sinks.c: where the tokens of each copy of a group go. */
 SambaStatus sambaCodegenAddSinks(SambaCodegen *codegen, uint32_t group);
@@ -157,7 +156,9 @@ void sambaReplicaRange(const SambaTileNest *nest, uint32_t mask, uint32_t loops,
                        SambaCopyRange *out_range);
 /* The dimensions of the first `loops` loops of the pipeline with several copies, as bits. */
 uint32_t sambaReplicaMask(const SambaTileNest *nest, uint32_t loops);
-/* The extents of a buffered tensor's slot: a slice. */
+/* A buffered tensor's slot: a slice. */
+SambaTileBox sambaSliceBox(const SambaCodegen *codegen, uint32_t tensor);
+/* Its extents. */
 void sambaSliceSizes(const SambaCodegen *codegen, uint32_t tensor, int64_t *out_sizes);
 /* Slices of a buffered tensor that each replica has. */
 int64_t sambaSlicesOf(const SambaCodegen *codegen, uint32_t tensor);
@@ -165,6 +166,12 @@ int64_t sambaSlicesOf(const SambaCodegen *codegen, uint32_t tensor);
 void sambaClearSliced(const SambaSlices *slices, int64_t *axes);
 SambaStatus sambaCheckBufferBytes(const SambaCodegen *codegen, const char *name, uint64_t elements,
                                   SambaDType dtype, uint32_t slots);
+/* The first axis of a box with several elements: the one along which slots are cut. */
+uint32_t sambaOutermostAxis(const SambaTileBox *box);
+/* The part of a box along an axis that one of several takes. Parts differ by one point at most. */
+SambaTileBox sambaBoxPart(const SambaTileBox *box, uint32_t axis, uint32_t parts, uint32_t index);
+/* Where the part begins along the axis, from where the box begins. */
+int64_t sambaBoxPartStart(const SambaTileBox *box, uint32_t axis, uint32_t parts, uint32_t index);
 void sambaSetPort(SambaArena *arena, SambaPort *port, const SambaWalk *walk, SambaDType dtype,
                   SambaAccess access);
 /* A tensor's dims: what guards of its reads compare with. */

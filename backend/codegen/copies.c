@@ -159,6 +159,16 @@ int64_t sambaSlicesOf(const SambaCodegen *codegen, uint32_t tensor) {
   return slices;
 }
 
+SambaTileBox sambaSliceBox(const SambaCodegen *codegen, uint32_t tensor) {
+  SambaTileBox slice = {.rank = codegen->graph->tensors[tensor].rank, .elements = 1};
+  sambaSliceSizes(codegen, tensor, slice.size);
+  for (uint32_t axis = 0; axis < slice.rank; ++axis) {
+    slice.step[axis] = 1;
+    slice.elements *= slice.size[axis];
+  }
+  return slice;
+}
+
 void sambaSliceSizes(const SambaCodegen *codegen, uint32_t tensor, int64_t *out_sizes) {
   sambaSliceExtents(&codegen->graph->tensors[tensor], &codegen->tensors[tensor].slices,
                     codegen->pipeline.tile, out_sizes);
@@ -180,6 +190,27 @@ SambaStatus sambaCheckBufferBytes(const SambaCodegen *codegen, const char *name,
       name, (unsigned long long)bytes, slots, (unsigned long long)elements, sambaDTypeName(dtype),
       codegen->machine->name, (long long)codegen->machine->pmu_bytes);
   return sambaStatusNote(status, "map its stage with smaller tiles or fewer slots");
+}
+
+uint32_t sambaOutermostAxis(const SambaTileBox *box) {
+  uint32_t axis = 0;
+  while (axis + 1 < box->rank && box->size[axis] == 1)
+    ++axis;
+  return axis;
+}
+
+SambaTileBox sambaBoxPart(const SambaTileBox *box, uint32_t axis, uint32_t parts, uint32_t index) {
+  SambaTileBox part = *box;
+  if (parts > 1) {
+    int64_t first = box->size[axis] * index / parts;
+    part.size[axis] = box->size[axis] * (index + 1) / parts - first;
+    part.elements = box->elements / box->size[axis] * part.size[axis];
+  }
+  return part;
+}
+
+int64_t sambaBoxPartStart(const SambaTileBox *box, uint32_t axis, uint32_t parts, uint32_t index) {
+  return box->size[axis] * index / parts * box->step[axis];
 }
 
 void sambaSetPort(SambaArena *arena, SambaPort *port, const SambaWalk *walk, SambaDType dtype,

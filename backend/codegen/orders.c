@@ -33,7 +33,8 @@ void sambaStateToken(const SambaTileNest *nest, uint32_t operand, SambaArena *ar
                      SambaPort *port) {
   bool copy = nest->group->copy;
   uint32_t to = copy ? SAMBA_NO_INDEX : operand;
-  SambaStatedOrder order = {.kind = copy ? SAMBA_ORDER_MOVES : SAMBA_ORDER_PLACES};
+  SambaStatedOrder order;
+  sambaStatedOrderStart(&order, copy ? SAMBA_ORDER_MOVES : SAMBA_ORDER_PLACES);
   for (uint32_t i = 0; i < nest->group->dim_count; ++i) {
     uint32_t dim = nest->inner[i];
     if (nest->streamed[operand] >> dim & 1)
@@ -45,7 +46,8 @@ void sambaStateToken(const SambaTileNest *nest, uint32_t operand, SambaArena *ar
 void sambaStateResult(const SambaTileNest *nest, SambaArena *arena, SambaPort *port) {
   bool copy = nest->group->copy;
   uint32_t from = copy ? nest->group->result : SAMBA_NO_INDEX;
-  SambaStatedOrder order = {.kind = copy ? SAMBA_ORDER_MOVES : SAMBA_ORDER_PLACES};
+  SambaStatedOrder order;
+  sambaStatedOrderStart(&order, copy ? SAMBA_ORDER_MOVES : SAMBA_ORDER_PLACES);
   uint32_t dims[SAMBA_MAX_STAGE_DIMS];
   uint32_t count = sambaTileNestOutputDims(nest, dims);
   for (uint32_t i = 0; i < count; ++i)
@@ -55,7 +57,8 @@ void sambaStateResult(const SambaTileNest *nest, SambaArena *arena, SambaPort *p
 
 void sambaStateGather(const SambaTileNest *nest, uint32_t operand, const SambaTileGather *gather,
                       uint32_t count, SambaArena *arena, SambaPort *port) {
-  SambaStatedOrder order = {.kind = SAMBA_ORDER_PLACES};
+  SambaStatedOrder order;
+  sambaStatedOrderStart(&order, SAMBA_ORDER_PLACES);
   for (uint32_t i = 0; i < count; ++i)
     appendDim(nest, operand, operand, gather->dims[i], gather->points[i], 1, &order);
   sambaPortState(port, &order, arena);
@@ -63,7 +66,8 @@ void sambaStateGather(const SambaTileNest *nest, uint32_t operand, const SambaTi
 
 void sambaStateStaged(const SambaTileNest *nest, uint32_t count, const uint32_t *dims,
                       uint32_t staged_dim, uint32_t copies, SambaArena *arena, SambaPort *port) {
-  SambaStatedOrder order = {.kind = SAMBA_ORDER_PLACES};
+  SambaStatedOrder order;
+  sambaStatedOrderStart(&order, SAMBA_ORDER_PLACES);
   for (uint32_t i = 0; i < count; ++i) {
     if (dims[i] == staged_dim)
       appendDim(nest, SAMBA_NO_INDEX, SAMBA_NO_INDEX, dims[i], copies, nest->copy_step[dims[i]],

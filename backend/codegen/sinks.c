@@ -320,6 +320,16 @@ static bool stagesFit(const SambaCodegen *codegen, const SambaTileNest *nest,
          codegen->machine->pmu_bytes;
 }
 
+/* A copy with more results than this stores for most of its time. */
+enum { fewResults = 4 };
+
+/* Bytes that rows of staged results should have. What streams is stored best in long ones. Of few
+ * results the last ones are a good part, and these leave the sooner the fewer copies make a row. */
+static int64_t wantedRow(const SambaTileNest *nest) {
+  int64_t least = sambaStagingRowBytes(nest->machine);
+  return sambaTileNestResults(nest) > fewResults ? 2 * least : least;
+}
+
 /* Cuts the copies that make rows together: no port merges more than flows_per_lane streams, and
  * rows longer than needed only make the last ones wait. False when no cut will do. */
 static bool cutStages(const SambaCodegen *codegen, const SambaTileNest *nest,
@@ -337,7 +347,7 @@ static bool cutStages(const SambaCodegen *codegen, const SambaTileNest *nest,
     if (copies % parts || merged > flows || (cut.apart && others * parts > flows) ||
         !stagesFit(codegen, nest, range, &cut))
       continue;
-    if (found && row * (int64_t)(merged * together) < 2 * sambaStagingRowBytes(codegen->machine))
+    if (found && row * (int64_t)(merged * together) < wantedRow(nest))
       break;
     *staging = cut;
     found = true;

@@ -153,22 +153,6 @@ typedef struct Source { /* of one operand in memory */
                       one */
 } Source;
 
-/* The part of a box along an axis that one of several takes. Parts differ by one point at most. */
-static SambaTileBox partOf(const SambaTileBox *box, uint32_t axis, uint32_t parts, uint32_t index) {
-  SambaTileBox part = *box;
-  if (parts > 1) {
-    int64_t first = box->size[axis] * index / parts;
-    part.size[axis] = box->size[axis] * (index + 1) / parts - first;
-    part.elements = box->elements / box->size[axis] * part.size[axis];
-  }
-  return part;
-}
-
-/* Where the part begins along the axis, from where the box begins. */
-static int64_t partStart(const SambaTileBox *box, uint32_t axis, uint32_t parts, uint32_t index) {
-  return box->size[axis] * index / parts * box->step[axis];
-}
-
 /* The write ports of a buffer: one per load, each for its part of the slot, or one that takes
  * staged chunks. */
 static void setBufferWrites(SambaCodegen *codegen, const Source *source, const SambaWalk *slots,
@@ -178,8 +162,9 @@ static void setBufferWrites(SambaCodegen *codegen, const Source *source, const S
   uint32_t ports = source->staged_dim == SAMBA_NO_INDEX ? source->ways : 1;
 
   for (uint32_t w = 0; w < ports; ++w) {
-    SambaTileBox part = partOf(&source->slot, source->cut_axis, ports * source->chunks, w);
-    SambaWalk walk = *slots;
+    SambaTileBox part = sambaBoxPart(&source->slot, source->cut_axis, ports * source->chunks, w);
+    SambaWalk walk;
+    sambaWalkCopy(&walk, slots);
     if (source->chunks > 1) {
       walk.steps[walk.count] = (SambaWalkStep){.trips = source->chunks};
       walk.steps[walk.count++].axis[source->cut_axis] =
@@ -188,7 +173,8 @@ static void setBufferWrites(SambaCodegen *codegen, const Source *source, const S
     walk.token_level = walk.count;
     sambaWalkBox(&walk, &part);
     sambaWalkFromFirst(&walk);
-    walk.axis_start[source->cut_axis] += partStart(&source->slot, source->cut_axis, ports, w);
+    walk.axis_start[source->cut_axis] +=
+        sambaBoxPartStart(&source->slot, source->cut_axis, ports, w);
     sambaSetPort(codegen->arena, &unit->inputs[w], &walk, dtype,
                  sambaWalkAccess(&walk, &layout, NULL, 0, codegen->arena));
   }
@@ -251,7 +237,8 @@ static SambaStatus addBuffer(SambaCodegen *codegen, const Source *source, uint32
   sambaWalkClearAddresses(&slots, slots.count);
   slots.slot_level = slots.token_level = slots.count;
   setBufferWrites(codegen, source, &slots, unit);
-  SambaWalk read = slots;
+  SambaWalk read;
+  sambaWalkCopy(&read, &slots);
   uint32_t end = sambaTileNestTokenLevel(nest, source->operand);
   uint32_t middle = source->spread > 1 ? source->spread_at : end;
   sambaWalkLoops(&read, nest, map, source->level, middle);
@@ -301,35 +288,37 @@ uint32_t sambaStagedSourceDim(const SambaTileNest *nest, uint32_t operand, const
              : SAMBA_NO_INDEX;
 }
 
-/* A staging slot is stored before it is forwarded: small. */
-enum { stagingBytes = 8192 };
+/* A staging slot is stored before it is forwarded: small. But where its rows cannot be dealt evenly
+ * to the loads there should be many of them, or the largest part is much larger than the others,
+ * and its load is late: then twice as large rather than uneven. */
+typedef struct ChunkWish {
+  int64_t bytes, rows; /* at most; for each load at least where they are uneven */
+} ChunkWish;
+static const ChunkWish chunkWishes[] = {{8192, 32}, {16384, 32}, {8192, 8}};
 
-/* Rows of a chunk for each load at least where they cannot be dealt evenly: then the largest part
- * is little larger than the others. */
-enum { unevenRows = 8 };
-
-/* Pieces of a staged slot: the fewest that are small enough and can be cut for the loads;
- * 0: none. */
-static uint32_t chooseChunks(const SambaTileNest *nest, const Source *source, uint32_t copies) {
+static uint32_t chunksAsWished(const SambaTileNest *nest, const Source *source, uint32_t copies,
+                               const ChunkWish *wish) {
   int64_t bytes =
       source->slot.elements * copies * sambaDTypeBytes(sambaTileNestDType(nest, source->operand));
   int64_t size = source->slot.size[source->cut_axis];
   int64_t most =
-      nest->machine->pmu_bytes / 2 < stagingBytes ? nest->machine->pmu_bytes / 2 : stagingBytes;
+      nest->machine->pmu_bytes / 2 < wish->bytes ? nest->machine->pmu_bytes / 2 : wish->bytes;
   for (int64_t chunks = 1; chunks <= size; ++chunks) {
     int64_t rows = size / chunks;
-    bool cut = rows % source->ways == 0 || rows >= (int64_t)source->ways * unevenRows;
+    bool cut = rows % source->ways == 0 || rows >= (int64_t)source->ways * wish->rows;
     if (size % chunks == 0 && cut && bytes / chunks <= most)
       return (uint32_t)chunks;
   }
   return 0;
 }
 
-uint32_t sambaOutermostAxis(const SambaTileBox *box) {
-  uint32_t axis = 0;
-  while (axis + 1 < box->rank && box->size[axis] == 1)
-    ++axis;
-  return axis;
+/* Pieces of a staged slot: the fewest that are small enough and can be cut for the loads;
+ * 0: none. */
+static uint32_t chooseChunks(const SambaTileNest *nest, const Source *source, uint32_t copies) {
+  uint32_t chunks = 0;
+  for (uint32_t w = 0; w < sizeof chunkWishes / sizeof *chunkWishes && !chunks; ++w)
+    chunks = chunksAsWished(nest, source, copies, &chunkWishes[w]);
+  return chunks;
 }
 
 /* The loads that fill a staging buffer, each its part of a chunk. walk, slots: how they step in
@@ -343,9 +332,12 @@ static void addStageFillers(SambaCodegen *codegen, const Source *source, const S
   SambaTokenLayout layout = sambaLayoutBox(wide);
 
   for (uint32_t w = 0; w < source->ways; ++w) {
-    SambaTileBox own = partOf(wide, source->cut_axis, source->ways, w); /* what this one brings */
-    SambaWalk from = *walk, write = *slots;
-    int64_t offset = partStart(wide, source->cut_axis, source->ways, w);
+    SambaTileBox own =
+        sambaBoxPart(wide, source->cut_axis, source->ways, w); /* what this one brings */
+    SambaWalk from, write;
+    sambaWalkCopy(&from, walk);
+    sambaWalkCopy(&write, slots);
+    int64_t offset = sambaBoxPartStart(wide, source->cut_axis, source->ways, w);
     sambaWalkBox(&from, &own);
     from.axis_start[source->cut_axis] += offset;
     const char *name = sambaArenaFormat(codegen->arena, "%s.in%u.load%u", plan->prefix,
@@ -405,7 +397,7 @@ static void addStagedLoad(SambaCodegen *codegen, const Source *source, const Sam
   SambaDType dtype = sambaTileNestDType(nest, source->operand);
   uint32_t copies = range->count[source->staged_dim];
   uint32_t row = source->slot.rank - 1;
-  SambaTileBox part = partOf(&source->slot, source->cut_axis, source->chunks, 0);
+  SambaTileBox part = sambaBoxPart(&source->slot, source->cut_axis, source->chunks, 0);
   SambaTileBox wide = part;
 
   wide.size[row] *= copies;
@@ -439,7 +431,8 @@ static void addStagedLoad(SambaCodegen *codegen, const Source *source, const Sam
   int64_t slots_fit = codegen->machine->pmu_bytes / 4 / (wide.elements * sambaDTypeBytes(dtype));
   unit->buffer.slot_count = slots.count ? (uint32_t)sambaClampInteger(slots_fit, 2, 8) : 1;
   unit->buffer.slot_elements = (uint64_t)wide.elements;
-  SambaWalk read = slots;
+  SambaWalk read;
+  sambaWalkCopy(&read, &slots);
   read.steps[read.count] = (SambaWalkStep){.trips = copies};
   read.steps[read.count++].axis[row] = part.size[row];
   read.token_level = read.count;
@@ -460,7 +453,7 @@ static void addLoads(SambaCodegen *codegen, const Source *source, const SambaCop
   const SambaStageOperand *map = &nest->group->operands[source->operand].map;
 
   for (uint32_t w = 0; w < source->ways; ++w) {
-    SambaTileBox part = partOf(&source->slot, source->cut_axis, source->ways, w);
+    SambaTileBox part = sambaBoxPart(&source->slot, source->cut_axis, source->ways, w);
     SambaWalk walk;
     sambaWalkStart(&walk, nest, map, range);
     sambaWalkLoops(&walk, nest, map, 0, source->level);
@@ -470,7 +463,7 @@ static void addLoads(SambaCodegen *codegen, const Source *source, const SambaCop
     walk.token_level = walk.count;
     sambaWalkBox(&walk, &part);
     walk.axis_start[source->cut_axis] +=
-        partStart(&source->slot, source->cut_axis, source->ways, w);
+        sambaBoxPartStart(&source->slot, source->cut_axis, source->ways, w);
     const char *name = sambaArenaFormat(codegen->arena, "%s.in%u.load%u", plan->prefix,
                                         source->operand, number * source->ways + w);
     uint32_t load = sambaCodegenAddLoad(

@@ -8,9 +8,7 @@
 
 void sambaWalkStart(SambaWalk *walk, const SambaTileNest *nest, const SambaStageOperand *map,
                     const SambaCopyRange *range) {
-  /* Steps are set when they are added. */
-  walk->count = walk->slot_level = walk->token_level = 0;
-  memset(walk->axis_start, 0, sizeof *walk - offsetof(SambaWalk, axis_start));
+  memset(walk, 0, offsetof(SambaWalk, steps));
   sambaTensorPitches(&nest->graph->tensors[map->tensor], walk->pitch);
   for (uint32_t dim = 0; range && dim < nest->group->dim_count; ++dim)
     walk->dim_start[dim] = range->first[dim] * nest->copy_step[dim];
@@ -19,6 +17,10 @@ void sambaWalkStart(SambaWalk *walk, const SambaTileNest *nest, const SambaStage
     for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
       walk->axis_start[axis] += map->axes[axis].coefficients[dim] * walk->dim_start[dim];
   }
+}
+
+void sambaWalkCopy(SambaWalk *walk, const SambaWalk *from) {
+  memcpy(walk, from, offsetof(SambaWalk, steps) + from->count * sizeof *from->steps);
 }
 
 static void addDim(SambaWalk *walk, const SambaStageOperand *map, uint32_t dim, int64_t delta,
@@ -194,7 +196,8 @@ void sambaTensorPitches(const SambaStageTensor *tensor, int64_t *out_pitches) {
 }
 
 void sambaWalkOrder(const SambaWalk *walk, SambaArena *arena, SambaPort *port) {
-  SambaStatedOrder order = {.kind = SAMBA_ORDER_PLACES};
+  SambaStatedOrder order;
+  sambaStatedOrderStart(&order, SAMBA_ORDER_PLACES);
   bool known = false;
   for (uint32_t axis = 0; axis < SAMBA_MAX_RANK; ++axis)
     known |= walk->pitch[axis] != 0;

@@ -17,11 +17,11 @@ typedef struct SambaWalkStep {
 
 typedef struct SambaWalk {
   uint32_t count, slot_level, token_level; /* as in SambaAccess; set while steps are added */
-  SambaWalkStep steps[SAMBA_MAX_WALK_STEPS];
-  int64_t axis_start[SAMBA_MAX_RANK]; /* axis indices with all counters at zero */
+  int64_t axis_start[SAMBA_MAX_RANK];      /* axis indices with all counters at zero */
   int64_t dim_start[SAMBA_MAX_STAGE_DIMS];
   /* Places in the tensor that a step along each axis passes; 0: the walk is not over a tensor. */
   int64_t pitch[SAMBA_MAX_RANK];
+  SambaWalkStep steps[SAMBA_MAX_WALK_STEPS]; /* set when they are added */
 } SambaWalk;
 
 /* How axis indices become element addresses: base + sum of (index / step) * stride. */
@@ -40,6 +40,8 @@ typedef struct SambaCopyRange {
  * everything). */
 void sambaWalkStart(SambaWalk *walk, const SambaTileNest *nest, const SambaStageOperand *map,
                     const SambaCopyRange *range);
+/* A copy; of the steps those that there are. */
+void sambaWalkCopy(SambaWalk *walk, const SambaWalk *from);
 /* The loops of the chain at positions [from, to); loops with one trip are left out. */
 void sambaWalkLoops(SambaWalk *walk, const SambaTileNest *nest, const SambaStageOperand *map,
                     uint32_t from, uint32_t to);

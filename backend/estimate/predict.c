@@ -178,9 +178,11 @@ double sambaSectionBusyCycles(const SambaSection *section, const SambaMachine *m
   return largest(&prediction, &unused);
 }
 
-SambaPrediction sambaSectionPredict(const SambaSection *section, const SambaMachine *machine) {
+SambaPrediction sambaSectionPredict(const SambaSection *section, const SambaMachine *machine,
+                                    SambaPortCounts *counts) {
   SambaArena arena = {0};
-  SambaPortPatterns *patterns = sambaPortPatternsCreate(machine, &arena);
+  SambaPortPatterns *patterns =
+      counts ? sambaPortPatternsShare(counts, &arena) : sambaPortPatternsCreate(machine, &arena);
   SambaPrediction prediction = predictBusy(section, machine, patterns);
   networkBusy(section, machine, &prediction);
   double most = largest(&prediction, &prediction.bottleneck);

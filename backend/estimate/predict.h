@@ -3,8 +3,7 @@
 #ifndef SAMBA_BACKEND_ESTIMATE_PREDICT_H
 #define SAMBA_BACKEND_ESTIMATE_PREDICT_H
 
-#include "backend/machine/machine.h"
-#include "backend/section/section.h"
+#include "backend/section/port_cycles.h"
 
 typedef enum {
 #define X(NAME, name, what) SAMBA_RESOURCE_##NAME,
@@ -24,6 +23,8 @@ typedef struct SambaPrediction {
 
 /* Cycles of the busiest resource but the network: what a run takes at least. */
 double sambaSectionBusyCycles(const SambaSection *section, const SambaMachine *machine);
-SambaPrediction sambaSectionPredict(const SambaSection *section, const SambaMachine *machine);
+/* counts: of the machine's ports, shared with other sections; may be NULL. */
+SambaPrediction sambaSectionPredict(const SambaSection *section, const SambaMachine *machine,
+                                    SambaPortCounts *counts);
 
 #endif

@@ -138,11 +138,12 @@ void sambaFindShared(const SambaStageGraph *graph, const SambaGroups *groups,
   for (uint32_t t = 0; t < graph->tensor_count; ++t) {
     const SambaStageTensor *tensor = &graph->tensors[t];
     out_sharing[t] = (SambaSharing){0};
-    bool many = uses[t].readers > (uint32_t)machine->unit_vector_outputs;
-    if (tensor->role != SAMBA_TENSOR_ARGUMENT || uses[t].readers < 2 || uses[t].refused ||
-        (many && !pipeline->count))
+    if (tensor->role != SAMBA_TENSOR_ARGUMENT || uses[t].readers < 2 || uses[t].refused)
       continue;
     int64_t bytes = sambaSliceBytes(tensor, &uses[t].slices, pipeline->tile);
+    bool many = uses[t].readers > (uint32_t)machine->unit_vector_outputs;
+    if (many && !pipeline->count && bytes > machine->fifo_depth * machine->vector_bytes)
+      continue;
     if (bytes <= machine->pmu_bytes / (pipeline->count ? 2 : 4))
       out_sharing[t] = (SambaSharing){true, uses[t].slices};
   }

@@ -66,8 +66,8 @@ uint32_t sambaSliceReplicas(const SambaPipeline *pipeline, const SambaSlices *sl
 /* Fills out_sharing for each tensor. Shared is an argument that two groups or more read as data,
  * never by index, that is cut by the first loop of the pipeline at least, and whose two slices (or,
  * without a pipeline, a quarter of a PMU: all of it) fit. Without a pipeline the groups run one
- * after the other: there more readers than a PMU has ports have each their own, in PMUs that send
- * all tiles of a group at once. */
+ * after the other: there more readers than a PMU has ports share only what a FIFO holds, and have
+ * each their own of what is larger, in PMUs that send all tiles of a group at once. */
 void sambaFindShared(const SambaStageGraph *graph, const SambaGroups *groups,
                      const SambaMachine *machine, const SambaPipeline *pipeline,
                      SambaSharing *out_sharing);

@@ -233,12 +233,6 @@ static void choosePoints(SambaTileNest *nest) {
     nest->registers -= sumVectors(nest);
 }
 
-static void countPasses(SambaTileNest *nest) {
-  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
-    nest->pass_trips[dim] =
-        nest->pass[dim] == nest->tile[dim] ? 1 : nest->tile[dim] / nest->pass[dim];
-}
-
 static void listSteppingLoops(SambaTileNest *nest) {
   nest->stepping_count = 0;
   for (uint32_t position = 0; position < sambaTileNestLoops(nest); ++position)
@@ -248,7 +242,7 @@ static void listSteppingLoops(SambaTileNest *nest) {
 
 void sambaTileNestCutPasses(SambaTileNest *nest, int64_t points) {
   cutPass(nest, points);
-  countPasses(nest);
+  sambaTileNestSettlePasses(nest);
   listSteppingLoops(nest);
 }
 
@@ -286,6 +280,6 @@ void sambaTileNestFill(const SambaStageGraph *graph, const SambaGroup *group,
     out_nest->tiles[dim] = sambaCeilDiv(group->extents[dim], tile[dim]);
   }
   choosePoints(out_nest);
-  countPasses(out_nest);
+  sambaTileNestSettlePasses(out_nest);
   sambaTileNestReorder(out_nest, order, unroll);
 }

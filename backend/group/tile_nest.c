@@ -613,6 +613,11 @@ static SambaSimdFiring simdFiring(const SambaTileNest *nest) {
   return firing;
 }
 
+/* Whether PCUs behind the array work on what it hands to them. */
+static bool hasTail(const SambaTileNest *nest) {
+  return nest->group->systolic && nest->group->handed != SAMBA_NO_INDEX;
+}
+
 /* Cycles in which PCUs behind the array work on the sums of a pass, as they come: the lanes, or
  * the port that takes most. */
 static double tailCycles(const SambaTileNest *nest) {
@@ -633,25 +638,36 @@ static double tailCycles(const SambaTileNest *nest) {
   return fmax(sambaSimdCycles(nest->machine, &firing), bytes / (double)nest->machine->vector_bytes);
 }
 
-double sambaTileNestWorkCycles(const SambaTileNest *nest) {
-  const SambaGroup *group = nest->group;
-  if (group->copy)
+/* Cycles in which the array, or one of the SIMD PCUs, works on a pass. */
+static double passCycles(const SambaTileNest *nest) {
+  if (nest->group->copy)
     return 1;
-  if (!group->systolic) {
-    SambaSimdFiring firing = simdFiring(nest);
-    return sambaSimdCycles(nest->machine, &firing);
+  if (nest->group->systolic) {
+    SambaArrayFiring firing = arrayFiring(nest);
+    return sambaArrayCycles(nest->machine, &firing);
   }
+  SambaSimdFiring firing = simdFiring(nest);
+  return sambaSimdCycles(nest->machine, &firing);
+}
 
-  SambaArrayFiring firing = arrayFiring(nest);
-  double cycles = sambaArrayCycles(nest->machine, &firing);
-  return group->handed == SAMBA_NO_INDEX ? cycles : fmax(cycles, nest->tail * tailCycles(nest));
+void sambaTileNestSettlePasses(SambaTileNest *nest) {
+  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
+    nest->pass_trips[dim] =
+        nest->pass[dim] == nest->tile[dim] ? 1 : nest->tile[dim] / nest->pass[dim];
+  nest->pass_cycles = passCycles(nest);
+  nest->tail_cycles = hasTail(nest) ? tailCycles(nest) : 0;
+}
+
+double sambaTileNestWorkCycles(const SambaTileNest *nest) {
+  return hasTail(nest) ? fmax(nest->pass_cycles, nest->tail * nest->tail_cycles)
+                       : nest->pass_cycles;
 }
 
 void sambaTileNestShareTail(SambaTileNest *nest) {
   const SambaGroup *group = nest->group;
   nest->tail = 1;
   nest->tail_dim = SAMBA_NO_INDEX;
-  if (group->handed == SAMBA_NO_INDEX)
+  if (!hasTail(nest))
     return;
   uint32_t last = SAMBA_NO_INDEX;
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
@@ -661,8 +677,7 @@ void sambaTileNestShareTail(SambaTileNest *nest) {
   if (last == SAMBA_NO_INDEX)
     return;
 
-  SambaArrayFiring firing = arrayFiring(nest);
-  double room = floor(sambaArrayCycles(nest->machine, &firing) / tailCycles(nest));
+  double room = floor(nest->pass_cycles / nest->tail_cycles);
   uint32_t most = (uint32_t)fmin(room, (double)nest->machine->flows_per_lane);
   for (uint32_t copies = most < nest->unroll[last] ? most : nest->unroll[last]; copies > 1;
        --copies)

@@ -32,6 +32,7 @@ typedef struct SambaTileNest {
   int64_t trips[SAMBA_MAX_STAGE_DIMS];      /* tiles of one copy */
   int64_t pass[SAMBA_MAX_STAGE_DIMS];       /* divides the tile */
   int64_t pass_trips[SAMBA_MAX_STAGE_DIMS]; /* passes of a tile */
+  double pass_cycles, tail_cycles; /* that one keeps its PCU busy, and those behind an array */
   uint32_t unroll[SAMBA_MAX_STAGE_DIMS];
   int64_t loop_step[SAMBA_MAX_STAGE_DIMS], copy_step[SAMBA_MAX_STAGE_DIMS];
   uint32_t copies;
@@ -81,6 +82,8 @@ void sambaTileNestFill(const SambaStageGraph *graph, const SambaGroup *group,
 /* The same tiles, and so the same passes, in another order and with other copies. */
 void sambaTileNestReorder(SambaTileNest *nest, const uint32_t *order, const uint32_t *unroll);
 
+/* Settles what follows from the passes alone. */
+void sambaTileNestSettlePasses(SambaTileNest *nest);
 /* Settles the level and the elements of every operand's tokens, and what PCUs hold of them. */
 void sambaTileNestSettleTokens(SambaTileNest *nest);
 /* Cuts the passes of lanes to at most so many points, as far as they can be cut. */

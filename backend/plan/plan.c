@@ -183,6 +183,10 @@ static void tryClass(Pipelines *pipelines, uint32_t index) {
   }
 }
 
+/* Points of a slice of a nest's last loop at least: one over queries feeds whole rows of an array.
+ * A loop that has no more, such as one over heads, is run point by point. */
+enum { sliceRows = 16 };
+
 /* Pipelines along the first `count` classes: one point of the outer ones, and slices of several
  * sizes of the last. */
 static void tryNest(Pipelines *pipelines, uint32_t count) {
@@ -190,7 +194,8 @@ static void tryNest(Pipelines *pipelines, uint32_t count) {
   int64_t extent = pipeline.extent[count - 1];
   for (uint32_t i = 0; i + 1 < count; ++i)
     pipeline.tile[i] = 1;
-  for (int64_t tile = 16; tile < extent; tile *= 2) {
+  for (int64_t tile = extent > sliceRows ? sliceRows : 1; tile < extent;
+       tile = tile < sliceRows ? sliceRows : 2 * tile) {
     pipeline.tile[count - 1] = tile;
     tryReplicas(pipelines, &pipeline);
   }
@@ -272,6 +277,22 @@ static void tryBeside(Pipelines *pipelines) {
 /* Other replicas must leave at most this share of the cycles, or the search for them ends. */
 static const double worthBeside = 0.99;
 
+/* Rounds of trials of replicas beside the best ones. Where more than two contractions share the
+ * chip, the next number of replicas that was tried may leave many units idle: there in any case. */
+enum { fewRounds = 2, idleShare = 8 };
+static uint32_t besideRounds(const Pipelines *pipelines) {
+  const SambaPlanner *planner = pipelines->planner;
+  const Best *best = &pipelines->best;
+  uint32_t used = 0;
+  if (planner->tries_beside)
+    return UINT32_MAX;
+  if (!best->found || best->pipeline.count < 2 || contractionsOf(planner) < 3)
+    return 0;
+  for (uint32_t g = 0; g < planner->groups.count; ++g)
+    used += best->choices[g].pcus;
+  return used <= planner->pcus - planner->pcus / idleShare ? fewRounds : 0;
+}
+
 static SambaStatus planSeveral(SambaPlanner *planner) {
   SambaArena *scratch = &planner->scratch;
   uint32_t groups = planner->groups.count;
@@ -290,8 +311,9 @@ static SambaStatus planSeveral(SambaPlanner *planner) {
     tryClass(&pipelines, c);
   for (uint32_t count = 2; count <= pipelines.class_count; ++count)
     tryNest(&pipelines, count);
-  for (double before = INFINITY; planner->tries_beside && pipelines.best.found &&
-                                 pipelines.best.cycles < worthBeside * before;) {
+  uint32_t rounds = besideRounds(&pipelines);
+  for (double before = INFINITY;
+       rounds-- > 0 && pipelines.best.found && pipelines.best.cycles < worthBeside * before;) {
     before = pipelines.best.cycles;
     tryBeside(&pipelines);
   }

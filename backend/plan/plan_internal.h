@@ -22,7 +22,8 @@ typedef struct SambaGroupLimits {
    * buffers; of the output: these. */
   uint32_t sliced[SAMBA_MAX_GROUP_OPERANDS], buffers[SAMBA_MAX_GROUP_OPERANDS];
   uint32_t output_buffers;
-  bool buffered_output; /* the output goes into a buffer of the section */
+  uint32_t least_level[SAMBA_MAX_GROUP_OPERANDS]; /* slots in memory begin at this loop at least */
+  bool buffered_output;                           /* the output goes into a buffer of the section */
   bool stored_output;
   double pcu_launch, pmu_launch; /* what one more of them adds to the score */
 } SambaGroupLimits;

@@ -19,15 +19,15 @@ static uint32_t spreadOf(SambaTileNest *nest, uint32_t operand, uint32_t level) 
 }
 
 /* rings: several PMUs may take slots in turn. Least traffic first; equal traffic: the smaller slot,
- * which fills sooner. */
-static bool chooseLevel(SambaTileNest *nest, uint32_t operand, bool rings) {
+ * which fills sooner. first: the level of the largest slot. */
+static bool chooseLevel(SambaTileNest *nest, uint32_t operand, uint32_t first, bool rings) {
   int64_t bytes = sambaDTypeBytes(sambaTileNestDType(nest, operand));
   int64_t pmu = nest->machine->pmu_bytes;
   uint32_t best_level = 0;
   uint32_t best_depth = 0;
   double least = -1;
 
-  for (uint32_t level = 0; level <= nest->group->dim_count; ++level) {
+  for (uint32_t level = first; level <= nest->group->dim_count; ++level) {
     if (level && nest->trips[nest->dim_at[level - 1]] == 1)
       continue; /* the same slot as one level further out */
     if (level && !sambaGroupDepends(nest->group, operand, nest->dim_at[level - 1]))
@@ -110,7 +110,7 @@ bool sambaPlanChooseLevels(const SambaGroupLimits *limits, SambaTileNest *nest, 
     if (limits->on_chip >> i & 1 || indexed) {
       nest->depth[i] = 2; /* the driver raises it to the distance of producer and consumer */
       nest->level[i] = indexed ? group->dim_count : limits->sliced[i];
-    } else if (!chooseLevel(nest, i, rings)) {
+    } else if (!chooseLevel(nest, i, limits->least_level[i], rings)) {
       return false;
     }
   }

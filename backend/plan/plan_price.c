@@ -4,6 +4,7 @@
 #include "backend/group/tile_sums.h"
 #include "backend/plan/plan_internal.h"
 #include "backend/plan/plan_levels.h"
+#include "support/number/integer.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -114,12 +115,19 @@ static double usableAgs(const SambaDemand *demand, double share) {
   return best;
 }
 
-/* Generators with which an operand has `wanted` of them at work, `most` at most. */
+/* Generators with which an operand has `wanted` of them at work, `most` at most: the fewest, which
+ * are looked for in steps. */
 static double agsFor(const SambaDemand *demand, double wanted, double most) {
+  double tried = ceil(wanted) - 1;
   for (double whole = ceil(wanted); whole <= most;) {
     double usable = usableAgs(demand, whole);
-    if (usable >= wanted)
+    if (usable >= wanted) {
+      for (double fewer = tried + 1; fewer < whole; ++fewer)
+        if (usableAgs(demand, fewer) >= wanted)
+          return usableAgs(demand, fewer);
       return usable;
+    }
+    tried = whole;
     whole = whole < most ? fmin(whole + fmax(1, floor(whole / 8)), most) : INFINITY;
   }
   return INFINITY;
@@ -137,7 +145,8 @@ static double storingAgs(const Pricing *pricing, double compute) {
 }
 
 /* Whether the generators cannot have the first slots of all operands there after `at` cycles, and
- * the rest while the PCUs work. */
+ * the rest while the PCUs work. What one generator brings in time has one, but an array waits for
+ * its small operands, so they have all that may fill a buffer. */
 static bool isTooSoon(const Pricing *pricing, double at, double compute, double rate) {
   double ags = pricing->limits->ags;
   double used = storingAgs(pricing, compute);
@@ -147,7 +156,8 @@ static bool isTooSoon(const Pricing *pricing, double at, double compute, double 
     double wanted = fmax(1, fmax(demand->first_bytes / at, demand->bytes / due) / rate);
     if (wanted > ags || wanted > demand->most_ags)
       return true;
-    used += agsFor(demand, wanted, ags);
+    bool one = wanted <= 1 && !pricing->nest->group->systolic;
+    used += one ? 1 : agsFor(demand, wanted, ags);
   }
   return used > ags;
 }
@@ -223,6 +233,20 @@ static double insideElements(const SambaTileNest *nest, uint32_t operand, const 
     elements *=
         (double)(box->size[axis] < tensor->dims[axis] ? box->size[axis] : tensor->dims[axis]);
   return elements;
+}
+
+/* What of all tiles lies inside an operand: those of the last round may reach past its end, where
+ * nothing is loaded. An array works on padding too, and is priced as if it were loaded. */
+static double insideShare(const SambaTileNest *nest, uint32_t operand) {
+  const SambaGroup *group = nest->group;
+  double share = 1;
+  for (uint32_t dim = 0; dim < group->dim_count && !group->systolic; ++dim) {
+    int64_t round = nest->unroll[dim] * nest->tile[dim];
+    if (sambaGroupDepends(group, operand, dim))
+      share *=
+          (double)group->extents[dim] / (double)(sambaCeilDiv(group->extents[dim], round) * round);
+  }
+  return share;
 }
 
 /* Buffers of an operand; copies that share one also share its read side. */
@@ -310,7 +334,7 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
                         !direct && spread * ring == 1 ? stageLast : stageNone, &staged);
   double slot_bytes = sambaMachineBurstBytes(machine, (double)slot.elements * bytes, row);
   double all = slot_bytes * slots * loaded;
-  pricing->dram_bytes += all;
+  pricing->dram_bytes += all * insideShare(nest, i);
   pricing->elements_bytes += insideElements(nest, i, &slot) * bytes * slots * loaded;
   pricing->first_bytes += slot_bytes * loaded;
   pricing->ag_cycles += all / rate;

@@ -500,6 +500,78 @@ static void joinLoads(const Search *search) {
   }
 }
 
+/* Whether the loops of the pipeline step the operand. */
+static bool isStepped(const Search *search, uint32_t operand) {
+  const SambaTileNest *nest = &search->best->nest;
+  for (uint32_t i = 0; i < nest->pipeline_count; ++i)
+    if (nest->trips[nest->dim_at[i]] > 1 &&
+        sambaGroupDepends(search->group, operand, nest->dim_at[i]))
+      return true;
+  return false;
+}
+
+/* What a pipeline loads once and whole, for all of its steps, keeps the first ones waiting. Loads
+ * it step by step where that costs less. */
+static void streamLoads(const Search *search) {
+  SambaGroupLimits limits = *search->limits;
+  for (uint32_t i = 0; i < search->group->operand_count; ++i) {
+    const SambaTileNest *nest = &search->best->nest;
+    if (!search->group->operands[i].value || limits.on_chip >> i & 1 ||
+        nest->level[i] >= nest->pipeline_count || nest->depth[i] > 1 || !isStepped(search, i))
+      continue;
+    SambaGroupChoice streamed = *search->best;
+    limits.least_level[i] = limits.pipeline.count;
+    if (sambaPlanPrice(&limits, search->best->score, &streamed))
+      *search->best = streamed;
+    else
+      limits.least_level[i] = 0;
+  }
+}
+
+/* Sums run while their slots come: what memory brings is taken in tokens of so many bytes at most,
+ * so that a PMU passes it on part by part. */
+enum { sumTokenBytes = 8192 };
+
+/* Points of a sum that PCUs should take at once: as many as are in a token of the operand with the
+ * longest tokens that memory brings slot by slot. */
+static int64_t sumPoints(const Search *search, int64_t depth) {
+  const SambaTileNest *nest = &search->best->nest;
+  int64_t points = depth;
+  for (uint32_t i = 0; i < search->group->operand_count; ++i) {
+    int64_t bytes = nest->token_elements[i] * sambaDTypeBytes(sambaTileNestDType(nest, i));
+    if (search->group->operands[i].value && !(search->limits->on_chip >> i & 1) &&
+        nest->depth[i] > 1 && isStepped(search, i) && depth * sumTokenBytes / bytes < points)
+      points = depth * sumTokenBytes / bytes;
+  }
+  return points;
+}
+
+/* Cuts the sums of a pipeline where a slot is one token that is taken when all of it is there. */
+static void cutSums(Search *search) {
+  const SambaGroup *group = search->group;
+  SambaTileNest *nest = &search->best->nest;
+  int64_t depth = 1;
+  memcpy(search->tile, nest->tile, sizeof search->tile);
+  for (uint32_t dim = group->parallel_count; dim < group->dim_count; ++dim) {
+    depth *= nest->tile[dim];
+    if (nest->tile[dim] != group->extents[dim])
+      return;
+  }
+
+  int64_t wanted = sumPoints(search, depth);
+  if (group->lane_reduce || wanted == depth || 2 * chunkReduced(search, wanted) < wanted)
+    return;
+  SambaTileNest cut;
+  sambaTileNestFill(search->graph, group, search->machine, nest->pipeline_count, nest->dim_at,
+                    search->tile, nest->unroll, &cut);
+  memcpy(cut.level, nest->level, sizeof cut.level);
+  memcpy(cut.depth, nest->depth, sizeof cut.depth);
+  memcpy(cut.joined, nest->joined, sizeof cut.joined);
+  sambaTileNestSettleTokens(&cut);
+  sambaTileNestSettle(&cut);
+  *nest = cut;
+}
+
 bool sambaPlanSearch(const SambaStageGraph *graph, const SambaGroup *group,
                      const SambaMachine *machine, const SambaGroupLimits *limits,
                      SambaGroupChoice *out_choice) {
@@ -518,7 +590,11 @@ bool sambaPlanSearch(const SambaStageGraph *graph, const SambaGroup *group,
     searchSimd(&search);
   if (search.found)
     joinLoads(&search);
+  if (search.found)
+    streamLoads(&search);
   if (search.found && group->systolic && searchCarried(&search))
     joinLoads(&search);
+  if (search.found && limits->pipeline.count && !group->systolic)
+    cutSums(&search);
   return search.found;
 }

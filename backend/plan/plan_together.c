@@ -38,11 +38,29 @@ static double tensorBytes(const SambaStageTensor *tensor) {
   return bytes;
 }
 
+/* What a group writes of its output: a new token of a cache is not all of it. */
+static double madeBytes(const SambaStageGraph *graph, const SambaGroup *group) {
+  const SambaStageTensor *made = &graph->tensors[group->output.tensor];
+  double bytes = sambaDTypeBytes(made->dtype);
+  for (uint32_t dim = 0; dim < group->parallel_count; ++dim)
+    bytes *= (double)group->extents[dim];
+  return fmin(bytes, tensorBytes(made));
+}
+
 bool sambaPlannerHasArrays(const SambaPlanner *planner) {
   bool found = false;
   for (uint32_t g = 0; g < planner->groups.count; ++g)
     found |= planner->groups.groups[g]->systolic;
   return found;
+}
+
+/* Whether no group before this one loads the tensor for it too. */
+static bool loadsFirst(const SambaPlanner *planner, uint32_t group, uint32_t tensor) {
+  for (uint32_t g = 0; g < group && planner->shared[tensor].shared; ++g)
+    for (uint32_t i = 0; i < planner->groups.groups[g]->operand_count; ++i)
+      if (planner->groups.groups[g]->operands[i].map.tensor == tensor)
+        return false;
+  return true;
 }
 
 /* Arrays use again what is loaded, so that their operands may have as many each: as these shares
@@ -56,12 +74,12 @@ void sambaPlannerShareGenerators(SambaPlanner *planner, bool by_bytes) {
   for (int share = 0; share < 2; ++share)
     for (uint32_t g = 0; g < planner->groups.count; ++g) {
       const SambaGroup *group = planner->groups.groups[g];
-      const SambaStageTensor *made = &graph->tensors[group->output.tensor];
-      uint32_t own = made->role == SAMBA_TENSOR_RESULT;
-      double bytes = own ? tensorBytes(made) : 0;
+      uint32_t own = graph->tensors[group->output.tensor].role == SAMBA_TENSOR_RESULT;
+      double bytes = own ? madeBytes(graph, group) : 0;
       for (uint32_t i = 0; i < group->operand_count; ++i) {
-        const SambaStageTensor *read = &graph->tensors[group->operands[i].map.tensor];
-        if (read->role != SAMBA_TENSOR_ARGUMENT)
+        uint32_t tensor = group->operands[i].map.tensor;
+        const SambaStageTensor *read = &graph->tensors[tensor];
+        if (read->role != SAMBA_TENSOR_ARGUMENT || !loadsFirst(planner, g, tensor))
           continue;
         bytes += tensorBytes(read);
         ++own;
@@ -117,6 +135,8 @@ void sambaPlannerAnalyse(SambaPlanner *planner) {
       planner->limits[g].writers += planner->groups.groups[other]->output.tensor == tensor;
     planner->limits[g].stored_output = graph->tensors[tensor].role == SAMBA_TENSOR_RESULT;
   }
+  const SambaPipeline none = {0};
+  sambaFindShared(graph, &planner->groups, planner->machine, &none, planner->shared);
   sambaPlannerShareGenerators(planner, sambaPlannerHasArrays(planner));
 }
 
@@ -301,7 +321,7 @@ static uint32_t sharedDemands(const SambaPlanner *planner, const SambaPipeline *
       continue;
     double bytes = tensorBytes(&planner->graph->tensors[t]);
     double replicas = sambaSliceReplicas(pipeline, &planner->slices[t]);
-    out_demands[count++] = (SambaDemand){0, bytes, replicas, 1, 1, 1, 0, false, 1};
+    out_demands[count++] = (SambaDemand){0, bytes, replicas, 1, 2, 1, 0, false, 1};
     *out_bytes += bytes;
   }
   return count;

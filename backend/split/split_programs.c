@@ -89,7 +89,8 @@ static void densePort(const Split *split, const PartChain *chain, bool reduced, 
         !(reduced && split->unit->compute.program.reduce_mask >> chain->old[c] & 1);
   to->compute.strides = strides;
 
-  SambaStatedOrder order = {.kind = SAMBA_ORDER_PLACES};
+  SambaStatedOrder order;
+  sambaStatedOrderStart(&order, SAMBA_ORDER_PLACES);
   sambaStatedOrderAppend(&order, (SambaOrderStep){to->token_elements, {1, 0}, {1, 0}});
   sambaPortState(to, &order, split->arena);
 }

@@ -109,13 +109,14 @@ static SambaStatus planGraph(const SambaPlanTarget *target, const SambaPlanOptio
   sambaWorkCount(SAMBA_WORK_PLANS_MADE);
   SambaStatus status = sambaPlanSection(graph, target->machine, options, &arena, &section);
   wanted->fits = !status && section;
-  SambaBankingMemo memo = {(void *)target, findBanking, keepBanking};
+  SambaBankingMemo memo = {(void *)target, findBanking, keepBanking, target->counts};
   if (wanted->fits) /* of a draft, which has no banking */
     sambaChooseBanking(target->machine, section, &memo);
   if (wanted->fits)
-    wanted->cost = (SambaPlanCost){sambaSectionPredict(section, target->machine).cycles +
-                                       sambaSectionLaunchCycles(section, target->machine),
-                                   sambaSectionLoadCycles(section, target->machine)};
+    wanted->cost =
+        (SambaPlanCost){sambaSectionPredict(section, target->machine, target->counts).cycles +
+                            sambaSectionLaunchCycles(section, target->machine),
+                        sambaSectionLoadCycles(section, target->machine)};
   sambaArenaDestroy(&arena);
   return status;
 }

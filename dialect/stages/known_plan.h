@@ -6,8 +6,8 @@
 #ifndef SAMBA_DIALECT_STAGES_KNOWN_PLAN_H
 #define SAMBA_DIALECT_STAGES_KNOWN_PLAN_H
 
-#include "backend/machine/machine.h"
 #include "backend/plan/plan.h"
+#include "backend/section/port_cycles.h"
 #include "support/text/text.h"
 
 #include "mlir-c/IR.h"
@@ -19,6 +19,7 @@ typedef struct SambaPlanTarget {
   /* Plans for less of the machine, and with other numbers of replicas, are made too; of all of them
    * the one that is predicted to take the fewest cycles is taken. */
   bool compares;
+  SambaPortCounts *counts; /* of the machine's ports, for all plans of one thread; may be NULL */
 } SambaPlanTarget;
 
 /* What a section costs. */

@@ -11,6 +11,7 @@
 typedef struct Gathered {
   SambaPointerMap seen;
   SAMBA_ARRAY(MlirOperation) operations;
+  SAMBA_ARRAY(uint32_t) operator_of; /* each of the operations; SAMBA_NO_INDEX: none */
 } Gathered;
 
 static MlirValue appendViews(MlirValue value, void *user) {
@@ -24,6 +25,7 @@ static MlirValue appendViews(MlirValue value, void *user) {
   sambaPointerMapSet(&gathered->seen, owner.ptr, 0);
   sambaMapInputs(owner, appendViews, gathered);
   sambaArrayAppend(&gathered->operations, owner);
+  sambaArrayAppend(&gathered->operator_of, SAMBA_NO_INDEX);
   return value;
 }
 
@@ -31,18 +33,30 @@ static void gather(const MlirOperation *operators, uint32_t count, Gathered *gat
   for (uint32_t i = 0; i < count; ++i) {
     sambaMapInputs(operators[i], appendViews, gathered);
     sambaArrayAppend(&gathered->operations, operators[i]);
+    sambaArrayAppend(&gathered->operator_of, i);
   }
+}
+
+SambaStatus sambaOperatorsReadStages(const MlirOperation *operators, uint32_t count,
+                                     SambaArena *arena, SambaSectionStages *out_stages) {
+  Gathered gathered = {0};
+  gather(operators, count, &gathered);
+  SambaStatus status = sambaOperationsRead(gathered.operations.data,
+                                           (uint32_t)gathered.operations.size, arena, out_stages);
+  for (uint32_t s = 0; !status && s < out_stages->graph->stage_count; ++s)
+    out_stages->stage_operation[s] = gathered.operator_of.data[out_stages->stage_operation[s]];
+  sambaPointerMapFree(&gathered.seen);
+  sambaArrayFree(&gathered.operations);
+  sambaArrayFree(&gathered.operator_of);
+  return status;
 }
 
 SambaStatus sambaOperatorsRead(const MlirOperation *operators, uint32_t count, SambaArena *arena,
                                SambaStageGraph **out_graph) {
-  Gathered gathered = {0};
-  gather(operators, count, &gathered);
-  SambaStatus status = sambaOperationsRead(gathered.operations.data,
-                                           (uint32_t)gathered.operations.size, arena, out_graph);
-  sambaPointerMapFree(&gathered.seen);
-  sambaArrayFree(&gathered.operations);
-  return status;
+  SambaSectionStages stages;
+  SAMBA_RETURN_IF_ERROR(sambaOperatorsReadStages(operators, count, arena, &stages));
+  *out_graph = stages.graph;
+  return NULL;
 }
 
 bool sambaGraphCheckStructured(MlirOperation function) {

@@ -8,6 +8,10 @@
  * as outlining will see them. */
 SambaStatus sambaOperatorsRead(const MlirOperation *operators, uint32_t count, SambaArena *arena,
                                SambaStageGraph **out_graph);
+/* The same, with the stages' origins: operations are numbers of operators, SAMBA_NO_INDEX for views
+ * and repeated values. */
+SambaStatus sambaOperatorsReadStages(const MlirOperation *operators, uint32_t count,
+                                     SambaArena *arena, SambaSectionStages *out_stages);
 /* Whether the structured operations of a graph can be read; emits an error at the first that
  * cannot. */
 bool sambaGraphCheckStructured(MlirOperation function);

@@ -1,6 +1,7 @@
 /* A section's body as a stage graph; see read_section.h. */
 #include "dialect/stages/read_section.h"
 
+#include "backend/stage/split_axes.h"
 #include "dialect/bridge/bridge.h"
 #include "dialect/bridge/work.h"
 #include "dialect/rdu/mapping.h"
@@ -43,6 +44,23 @@ static SambaSectionReader createReader(SambaArena *arena, const char *name) {
   graph->arena = arena;
   graph->name = name;
   return (SambaSectionReader){.arena = arena, .graph = graph};
+}
+
+/* What is read completely: axes that are read as several are several, and the other shapes of
+ * arguments that come with it are the same formals. */
+static void splitAxes(SambaSectionReader *reader) {
+  sambaStageGraphSplitAxes(reader->graph);
+  for (size_t t = reader->formals.size; t < reader->graph->tensor_count; ++t)
+    sambaArrayAppend(&reader->formals, reader->formals.data[reader->graph->tensors[t].alias_of]);
+}
+
+static void copyStageOrigins(const SambaSectionReader *reader, SambaSectionStages *stages) {
+  stages->stage_operation =
+      sambaArenaCopy(reader->arena, reader->stage_operations.data,
+                     reader->stage_operations.size * sizeof *reader->stage_operations.data);
+  stages->stage_ordinal =
+      sambaArenaCopy(reader->arena, reader->stage_ordinals.data,
+                     reader->stage_ordinals.size * sizeof *reader->stage_ordinals.data);
 }
 
 /* A tensor of the section's own that is yielded nowhere else. */
@@ -132,12 +150,10 @@ SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena, SambaAren
   }
 
   if (!status) {
+    splitAxes(reader);
     *out_stages = (SambaSectionStages){
         .graph = reader->graph, .argument_count = tensors, .result_count = results};
-    out_stages->stage_operation = sambaArenaCopy(arena, reader->stage_operations.data,
-                                                 reader->stage_operations.size * sizeof(uint32_t));
-    out_stages->stage_ordinal = sambaArenaCopy(arena, reader->stage_ordinals.data,
-                                               reader->stage_ordinals.size * sizeof(uint32_t));
+    copyStageOrigins(reader, out_stages);
     out_stages->tensor_formal =
         sambaArenaCopy(arena, reader->formals.data, reader->formals.size * sizeof(uint32_t));
   }
@@ -190,7 +206,7 @@ static bool isUsedOutside(const SambaPointerMap *members, MlirValue value) {
 }
 
 SambaStatus sambaOperationsRead(const MlirOperation *operations, uint32_t count, SambaArena *arena,
-                                SambaStageGraph **out_graph) {
+                                SambaSectionStages *out_stages) {
   SambaSectionReader state = createReader(arena, "trial");
   SambaSectionReader *reader = &state;
   SambaPointerMap members = {0};
@@ -201,6 +217,7 @@ SambaStatus sambaOperationsRead(const MlirOperation *operations, uint32_t count,
     sambaPointerMapSet(&members, operations[i].ptr, i);
   status = readArguments(reader, &members, operations, count);
   for (uint32_t i = 0; i < count && !status; ++i) {
+    reader->place = i;
     status = readOperation(reader, operations[i]);
     /* A result that somebody outside uses is stored. */
     for (intptr_t k = 0; !status && k < mlirOperationGetNumResults(operations[i]); ++k) {
@@ -217,8 +234,11 @@ SambaStatus sambaOperationsRead(const MlirOperation *operations, uint32_t count,
     }
   }
 
-  if (!status)
-    *out_graph = reader->graph;
+  if (!status) {
+    splitAxes(reader);
+    *out_stages = (SambaSectionStages){.graph = reader->graph};
+    copyStageOrigins(reader, out_stages);
+  }
   sambaPointerMapFree(&members);
   destroyReader(reader);
   return status;

@@ -11,7 +11,8 @@
 typedef struct SambaSectionStages {
   SambaStageGraph *graph; /* in the arena given to sambaSectionRead; mappings read from #rdu.mapping
                              attributes */
-  uint32_t *stage_operation; /* per stage: the number in the body of the operation it came from */
+  uint32_t *stage_operation; /* per stage: the number of the operation it came from, in the body or
+                                among those that were read */
   uint32_t *stage_ordinal;   /* per stage: its number among the stages of that operation */
   /* Per tensor: which formal of the section it is - arguments first, then results - or
    * SAMBA_NO_INDEX (intermediate). */
@@ -26,8 +27,8 @@ SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena, SambaAren
                              SambaSectionStages *out_stages);
 
 /* Reads operations of a block as one graph (the partitioner's trial): values that are not made by
- * them are arguments, and results are what anybody else uses. */
+ * them are arguments, and results are what anybody else uses. There are no formals. */
 SambaStatus sambaOperationsRead(const MlirOperation *operations, uint32_t count, SambaArena *arena,
-                                SambaStageGraph **out_graph);
+                                SambaSectionStages *out_stages);
 
 #endif

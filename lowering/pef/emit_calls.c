@@ -215,7 +215,7 @@ SambaStatus sambaEmitSection(SambaEmitter *emitter, MlirOperation operation, uin
   record.pcus = needs.pcus;
   record.pmus = needs.pmus;
   record.ags = needs.ags;
-  SambaPrediction prediction = sambaSectionPredict(section, emitter->machine);
+  SambaPrediction prediction = sambaSectionPredict(section, emitter->machine, NULL);
   record.estimated_cycles = (uint64_t)prediction.cycles;
   if (emitter->options->emitted)
     report(emitter, section, &prediction);

@@ -75,8 +75,13 @@ static bool join(const SambaSectionGraph *partition, const MlirOperation *operat
   SambaPlanCost alone, joined;
   sambaTextClear(&end->why);
   end->kind = SAMBA_END_BY_ROOM;
-  if (!sambaSectionTry(partition->target, operators, to, &joined, &end->why) ||
-      !sambaSectionTry(partition->target, operators + from, to - from, &alone, &end->why))
+  if (!sambaSectionTry(partition->target, operators, to, &joined, &end->why))
+    return false;
+  if (joined.cycles <= equalCycles * *together) { /* whatever they take alone */
+    *together = joined.cycles;
+    return true;
+  }
+  if (!sambaSectionTry(partition->target, operators + from, to - from, &alone, &end->why))
     return false;
   if (joined.cycles > equalCycles * (*together + alone.cycles)) {
     end->kind = SAMBA_END_BY_CYCLES;

@@ -61,8 +61,8 @@ static bool readsInPlace(MlirOperation operation, intptr_t i) {
   appendCaptured(operation, &chain);
   sambaArrayAppend(&chain, operation);
   SambaArena arena = {0};
-  SambaStageGraph *graph;
-  SambaStatus status = sambaOperationsRead(chain.data, (uint32_t)chain.size, &arena, &graph);
+  SambaSectionStages stages;
+  SambaStatus status = sambaOperationsRead(chain.data, (uint32_t)chain.size, &arena, &stages);
   bool fine = sambaStatusGetCode(status) != SAMBA_UNSUPPORTED;
 
   sambaStatusFree(status);

@@ -316,6 +316,7 @@ bool sambaPartitionSections(MlirOperation module, const char *target, const char
   SambaArena arena = {0};
   SambaRules rules = {0};
   int64_t call_id = 0;
+  plan_target.counts = sambaPortCountsCreate(&machine);
   bool fine = !rule_file[0] || sambaFusionRulesRead(module, rule_file, &arena, &rules);
 
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
@@ -323,6 +324,7 @@ bool sambaPartitionSections(MlirOperation module, const char *target, const char
     if (sambaOperationIsGraph(operation))
       fine = partitionFunction(operation, &plan_target, &manner, &rules, &sections, &call_id);
   sambaOutlinedSectionsFree(&sections);
+  sambaPortCountsFree(plan_target.counts);
   sambaArenaDestroy(&arena);
   if (!fine)
     return false;

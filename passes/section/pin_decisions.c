@@ -12,6 +12,7 @@
 #include "passes/passes.h"
 #include "passes/section/layer_names.h"
 #include "passes/section/outline_sections.h"
+#include "passes/section/pinned_sections.h"
 #include "support/file/input_file.h"
 #include "support/text/nearest.h"
 #include "support/text/text.h"
@@ -76,39 +77,111 @@ static bool parseMapping(const Pinning *pinning, MlirOperation operation,
   return !status || sambaEmitOpStatus(operation, status);
 }
 
-/* Sets the mappings of the operator's stages. False: an error was emitted. */
+/* Sets the mappings of the operator's stages as the file has them. False: an error was emitted. */
 static bool pinMappings(const Pinning *pinning, MlirOperation operation,
                         const SambaLayerDecisions *layer, const SambaOperatorDecision *decision) {
-  SambaArena arena = {0};
-  SambaStageGraph *graph = NULL;
-  SambaStatus status = sambaOperatorsRead(&operation, 1, &arena, &graph);
   uint32_t count = decision->mapping_count;
-  SambaMapping *mappings = SAMBA_ARENA_ARRAY(&arena, SambaMapping, count);
-  bool fine = !status || sambaEmitOpStatus(operation, status);
-  uint32_t stage = 0;
-  bool fits = true;
-
-  /* A stage that nobody reads is not there, and has an empty mapping. */
-  for (uint32_t m = 0; m < count && fine; ++m) {
+  SambaMapping *mappings = sambaAllocate(sambaArraySize(count, sizeof *mappings));
+  bool fine = true;
+  for (uint32_t m = 0; m < count && fine; ++m)
     fine = parseMapping(pinning, operation, layer, decision->mappings[m], &mappings[m]);
-    if (!fine || !mappings[m].dim_count)
-      continue;
-    while (stage < graph->stage_count && !graph->stages[stage].dim_count)
-      ++stage;
-    fits &= stage < graph->stage_count && mappings[m].dim_count == graph->stages[stage].dim_count;
-    if (fits)
-      fitToExtents(&graph->stages[stage++], &mappings[m]);
-  }
-  if (fine && fits)
+  if (fine)
     sambaMappingSetOnOperation(operation, count, mappings);
-  else if (fine)
-    warn(pinning, operation, layer, "its mappings are those of other stages than it has");
+  free(mappings);
+  return fine;
+}
+
+/* Mappings of an operator that the file has, while they are fitted to its stages. */
+typedef struct Fitting {
+  SambaMapping *mappings;
+  uint32_t count;
+  uint32_t left; /* of them: for stages that have not been seen yet */
+  bool fits;
+} Fitting;
+
+static Fitting startFitting(MlirOperation operation, SambaArena *arena) {
+  Fitting fitting = {.fits = true};
+  while (!mlirAttributeIsNull(sambaMappingAttributeOf(operation, fitting.count)))
+    ++fitting.count;
+  fitting.mappings = SAMBA_ARENA_ARRAY(arena, SambaMapping, fitting.count + 1);
+  for (uint32_t m = 0; m < fitting.count; ++m) {
+    sambaMappingOfOperation(operation, m, &fitting.mappings[m]);
+    fitting.left += fitting.mappings[m].dim_count != 0;
+  }
+  return fitting;
+}
+
+static void fitStage(Fitting *fitting, const SambaStage *stage, uint32_t ordinal) {
+  if (ordinal >= fitting->count || !fitting->mappings[ordinal].dim_count)
+    return;
+  SambaMapping *mapping = &fitting->mappings[ordinal];
+  --fitting->left;
+  fitting->fits &= mapping->dim_count == stage->dim_count;
+  if (fitting->fits)
+    fitToExtents(stage, mapping);
+}
+
+/* Fits mappings to the stages that the members of a section have together: who reads a result says
+ * which dimensions the stages that make it have. `layers`: of each member; NULL when the file has
+ * no mappings of it. */
+static bool fitMappings(const Pinning *pinning, const MlirOperation *members, uint32_t count,
+                        const SambaLayerDecisions *const *layers) {
+  SambaArena arena = {0};
+  SambaSectionStages stages;
+  SambaStatus status = sambaOperatorsReadStages(members, count, &arena, &stages);
+  Fitting *fittings = SAMBA_ARENA_ARRAY(&arena, Fitting, count + 1);
+  bool fine = !status || sambaEmitOpStatus(members[0], status);
+
+  for (uint32_t m = 0; m < count && fine; ++m)
+    if (layers[m])
+      fittings[m] = startFitting(members[m], &arena);
+  for (uint32_t s = 0; fine && s < stages.graph->stage_count; ++s)
+    if (stages.stage_operation[s] != SAMBA_NO_INDEX)
+      fitStage(&fittings[stages.stage_operation[s]], &stages.graph->stages[s],
+               stages.stage_ordinal[s]);
+
+  for (uint32_t m = 0; m < count && fine; ++m) {
+    if (!layers[m])
+      continue;
+    if (fittings[m].fits && !fittings[m].left) {
+      sambaMappingSetOnOperation(members[m], fittings[m].count, fittings[m].mappings);
+      continue;
+    }
+    mlirOperationRemoveAttributeByName(members[m], sambaMlirString(SAMBA_MAPPING_ATTRIBUTE));
+    warn(pinning, members[m], layers[m], "its mappings are those of other stages than it has");
+  }
   sambaArenaDestroy(&arena);
   return fine;
 }
 
+/* Fits the mappings of a graph, section by section. `layers`: of each operator, as above. */
+static bool fitGraph(const Pinning *pinning, const MlirOperation *operators, uint32_t count,
+                     const SambaLayerDecisions *const *layers) {
+  SambaPinned *pinned = sambaAllocate(sambaArraySize(count + 1, sizeof *pinned));
+  MlirOperation *members = sambaAllocate(sambaArraySize(count + 1, sizeof *members));
+  const SambaLayerDecisions **of = sambaAllocate(sambaArraySize(count + 1, sizeof *of));
+  uint32_t found = sambaPinnedCollect(true, operators, count, pinned);
+  bool fine = true;
+
+  for (uint32_t first = 0, end; first < found && fine; first = end) {
+    bool mapped = false;
+    end = sambaPinnedEnd(pinned, found, first);
+    for (uint32_t p = first; p < end; ++p) {
+      members[p - first] = operators[pinned[p].index];
+      of[p - first] = layers[pinned[p].index];
+      mapped |= of[p - first] != NULL;
+    }
+    fine = !mapped || fitMappings(pinning, members, end - first, of);
+  }
+  free(pinned);
+  free(members);
+  free(of);
+  return fine;
+}
+
+/* out_layer: set when the operator's mappings are to be fitted. */
 static bool pinOperator(Pinning *pinning, MlirOperation operation, uint32_t layer_index,
-                        uint32_t place) {
+                        uint32_t place, const SambaLayerDecisions **out_layer) {
   const SambaLayerDecisions *layer = &pinning->decisions.layers[layer_index];
   if (!layer->every && place >= layer->count)
     return true; /* checkSeen tells */
@@ -119,12 +192,16 @@ static bool pinOperator(Pinning *pinning, MlirOperation operation, uint32_t laye
                                                mlirIntegerAttrGet(type, decision->section));
   if (decision->parallel)
     sambaSetParallelDivisor(operation, decision->parallel);
-  return !decision->mapping_count || pinMappings(pinning, operation, layer, decision);
+  if (!decision->mapping_count)
+    return true;
+  *out_layer = layer;
+  return pinMappings(pinning, operation, layer, decision);
 }
 
 static bool pinGraph(Pinning *pinning, SambaLayerNames *names, MlirOperation function) {
   uint32_t count;
   MlirOperation *operators = sambaFunctionOperators(function, &count);
+  const SambaLayerDecisions **layers = sambaAllocateZeroed(count + 1, sizeof *layers);
   bool fine = true;
   for (uint32_t i = 0; i < count && fine; ++i) {
     uint32_t place, layer;
@@ -134,8 +211,10 @@ static bool pinGraph(Pinning *pinning, SambaLayerNames *names, MlirOperation fun
     if (!sambaStringMapGet(&pinning->by_name, sambaStringRef(names->list.data[name].name), &layer))
       continue;
     ++pinning->seen[layer];
-    fine = pinOperator(pinning, operators[i], layer, place);
+    fine = pinOperator(pinning, operators[i], layer, place, &layers[i]);
   }
+  fine = fine && fitGraph(pinning, operators, count, layers);
+  free(layers);
   free(operators);
   return fine;
 }

@@ -15,14 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An operator with what pins it. */
-typedef struct Pinned {
-  int64_t section; /* -1: it has only mappings */
-  uint32_t index;
-} Pinned;
-
 static int comparePinned(const void *a, const void *b) {
-  const Pinned *x = a, *y = b;
+  const SambaPinned *x = a, *y = b;
   if (x->section != y->section)
     return x->section < y->section ? -1 : 1;
   return (x->index > y->index) - (x->index < y->index);
@@ -32,18 +26,25 @@ static bool isMapped(MlirOperation operation) {
   return !mlirAttributeIsNull(sambaOperationAttribute(operation, SAMBA_MAPPING_ATTRIBUTE));
 }
 
-static uint32_t collect(bool sections, const MlirOperation *operators, uint32_t count,
-                        Pinned *out) {
+uint32_t sambaPinnedCollect(bool sections, const MlirOperation *operators, uint32_t count,
+                            SambaPinned *out) {
   uint32_t found = 0;
   for (uint32_t i = 0; i < count; ++i) {
     MlirAttribute section = sambaOperationAttribute(operators[i], SAMBA_SECTION_ATTRIBUTE);
     bool pinned = sections && !mlirAttributeIsNull(section);
     if (pinned || isMapped(operators[i]))
-      out[found++] = (Pinned){pinned ? mlirIntegerAttrGetValueInt(section) : -1, i};
+      out[found++] = (SambaPinned){pinned ? mlirIntegerAttrGetValueInt(section) : -1, i};
   }
   if (found)
     qsort(out, found, sizeof *out, comparePinned);
   return found;
+}
+
+uint32_t sambaPinnedEnd(const SambaPinned *pinned, uint32_t count, uint32_t first) {
+  uint32_t end = first + 1;
+  while (end < count && pinned[first].section >= 0 && pinned[end].section == pinned[first].section)
+    ++end;
+  return end;
 }
 
 static void warn(MlirOperation operation, const char *what, const char *why) {
@@ -58,6 +59,11 @@ static void warn(MlirOperation operation, const char *what, const char *why) {
   sambaTextFree(&text);
 }
 
+/* Mappings are those of the stages that a section has as a whole. */
+static void giveUpMapping(MlirOperation operation) {
+  mlirOperationRemoveAttributeByName(operation, sambaMlirString(SAMBA_MAPPING_ATTRIBUTE));
+}
+
 /* Whether the operators are a section; else their mappings are given up, if they have any. */
 static bool fits(const SambaPlanTarget *target, MlirOperation *members, uint32_t count) {
   SambaPlanCost unused;
@@ -65,7 +71,7 @@ static bool fits(const SambaPlanTarget *target, MlirOperation *members, uint32_t
   bool fine = sambaSectionTry(target, members, count, &unused, &why), mapped = false;
   for (uint32_t m = 0; m < count && !fine; ++m) {
     mapped |= isMapped(members[m]);
-    mlirOperationRemoveAttributeByName(members[m], sambaMlirString(SAMBA_MAPPING_ATTRIBUTE));
+    giveUpMapping(members[m]);
   }
   if (mapped) {
     warn(members[0], "cannot have its mappings and is mapped anew", sambaTextGet(&why));
@@ -89,23 +95,26 @@ static bool haveOnePhase(const MlirOperation *members, uint32_t count) {
 
 uint32_t *sambaPinnedSections(const SambaPlanTarget *target, bool sections,
                               const MlirOperation *operators, uint32_t count, SambaArena *arena) {
-  Pinned *pinned = sambaAllocate(sambaArraySize(count + 1, sizeof *pinned));
+  SambaPinned *pinned = sambaAllocate(sambaArraySize(count + 1, sizeof *pinned));
   MlirOperation *members = sambaAllocate(sambaArraySize(count + 1, sizeof *members));
-  uint32_t found = collect(sections, operators, count, pinned);
+  uint32_t found = sambaPinnedCollect(sections, operators, count, pinned);
   uint32_t *joined = NULL;
 
   for (uint32_t first = 0, end; first < found; first = end) {
     uint32_t size = 0;
-    for (end = first;
-         end < found && (end == first || (pinned[first].section >= 0 &&
-                                          pinned[end].section == pinned[first].section));
-         ++end)
-      members[size++] = operators[pinned[end].index];
+    end = sambaPinnedEnd(pinned, found, first);
+    for (uint32_t p = first; p < end; ++p)
+      members[size++] = operators[pinned[p].index];
     if (pinned[first].section < 0) {
       fits(target, members, size);
       continue;
     }
-    if (!haveOnePhase(members, size) || !fits(target, members, size))
+    if (!haveOnePhase(members, size)) {
+      for (uint32_t m = 0; m < size; ++m)
+        giveUpMapping(members[m]);
+      continue;
+    }
+    if (!fits(target, members, size))
       continue;
     if (!joined) {
       joined = SAMBA_ARENA_ARRAY(arena, uint32_t, count + 1);
@@ -122,8 +131,12 @@ uint32_t *sambaPinnedSections(const SambaPlanTarget *target, bool sections,
 
 void sambaPinnedSectionsCheck(const uint32_t *joined, const uint32_t *group_of,
                               const MlirOperation *operators, uint32_t count) {
-  for (uint32_t i = 0; i < count; ++i)
-    if (joined[i] == i && group_of[i] == SAMBA_NO_INDEX)
+  for (uint32_t i = 0; i < count; ++i) {
+    if (joined[i] == SAMBA_NO_INDEX || group_of[i] != SAMBA_NO_INDEX)
+      continue;
+    giveUpMapping(operators[i]);
+    if (joined[i] == i)
       warn(operators[i], "is none",
            "an operator outside of it reads what it makes and makes what it reads");
+  }
 }

@@ -19,10 +19,10 @@ bool sambaSectionTry(const SambaPlanTarget *target, const MlirOperation *operato
 
 bool sambaOperatorFits(const SambaPlanTarget *target, MlirOperation operation) {
   SambaArena arena = {0};
-  SambaStageGraph *graph;
+  SambaSectionStages stages;
   SambaPlanCost unused;
-  SambaStatus status = sambaOperationsRead(&operation, 1, &arena, &graph);
-  bool fits = !status && sambaPlanTry(target, graph, &unused, NULL);
+  SambaStatus status = sambaOperationsRead(&operation, 1, &arena, &stages);
+  bool fits = !status && sambaPlanTry(target, stages.graph, &unused, NULL);
   sambaStatusFree(status);
   sambaArenaDestroy(&arena);
   return fits;

@@ -16,7 +16,7 @@ static void addText(cJSON *object, const char *name, SambaStringRef text) {
 }
 
 static cJSON *predictionOf(const SambaSection *section, const SambaMachine *machine) {
-  SambaPrediction prediction = sambaSectionPredict(section, machine);
+  SambaPrediction prediction = sambaSectionPredict(section, machine, NULL);
   uint32_t unit = prediction.unit[prediction.bottleneck];
   cJSON *object = cJSON_CreateObject(), *busy = cJSON_CreateObject();
 

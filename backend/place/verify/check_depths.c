@@ -28,14 +28,16 @@ typedef struct {
   uint32_t *order, *position; /* units in topological order, and its inverse */
   uint32_t *first_fifo;       /* per stream: index into fifo */
   uint64_t *fifo;             /* per stream and destination: tokens that fit the FIFOs of the way */
-  uint32_t *destination_place; /* as fifo: its place in the destination port's list */
+  uint32_t *destination_place;           /* as fifo: its place in the destination port's list */
+  SambaPace **input_pace, **output_pace; /* per unit, of each port */
   /* Per join, valid where the stamp matches. */
   uint32_t join, *stamp; /* per unit: in the join's cone */
   uint64_t *forced;      /* per stream: tokens that must have been sent */
   uint64_t *room;        /* per stream: tokens that can have been sent */
   uint32_t *reason;      /* per unit: the stream for whose sake it had to advance so far */
   uint32_t *stream_stamp;
-  SAMBA_ARRAY(uint32_t) cone; /* positions in order of the units of the cone */
+  SAMBA_ARRAY(uint32_t) cone;    /* positions in order of the units of the cone */
+  SAMBA_ARRAY(uint32_t) streams; /* between them */
 } Depths;
 
 static uint64_t divideUp(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
@@ -166,12 +168,11 @@ static void measureStream(Depths *depths, uint32_t s, SambaArena *arena) {
   }
 }
 
-static void touchStream(Depths *depths, uint32_t s) {
-  if (depths->stream_stamp[s] == depths->join)
-    return;
-  depths->stream_stamp[s] = depths->join;
-  depths->forced[s] = 0;
-  depths->room[s] = UNBOUNDED;
+/* Where a stream of a unit comes from; NO_INDEX: it comes back through a merge, and is not needed
+ * for the first steps. */
+static uint32_t sourceBefore(const Depths *depths, uint32_t unit, uint32_t s) {
+  uint32_t source = depths->section->streams[s].source.unit;
+  return depths->position[source] < depths->position[unit] ? source : SAMBA_NO_INDEX;
 }
 
 static int compareDown(const void *a, const void *b) {
@@ -180,35 +181,55 @@ static int compareDown(const void *a, const void *b) {
   return x > y ? -1 : x < y;
 }
 
-/* The units upstream of a join, last first. Loop-carried buffers end the cone: they start full. */
-static void collectCone(Depths *depths, uint32_t join) {
-  const SambaSection *section = depths->section;
+/* Units upstream of a join, and the join itself, as they are found. Loop-carried buffers end the
+ * cone: they start full. */
+static void addCone(Depths *depths, uint32_t join) {
   depths->cone.size = 0;
-  ++depths->join;
   depths->stamp[join] = depths->join;
   sambaArrayAppend(&depths->cone, depths->position[join]);
-
   for (size_t i = 0; i < depths->cone.size; ++i) {
     uint32_t u = depths->order[depths->cone.data[i]];
-    const SambaUnit *unit = &section->units[u];
-    depths->reason[u] = SAMBA_NO_INDEX;
-    if (isRoot(unit))
-      continue;
-    for (uint32_t p = 0; p < unit->input_count; ++p)
+    const SambaUnit *unit = &depths->section->units[u];
+    for (uint32_t p = 0; p < unit->input_count && !isRoot(unit); ++p)
       for (uint32_t k = 0; k < unit->inputs[p].stream_count; ++k) {
-        uint32_t s = unit->inputs[p].streams[k];
-        uint32_t source = section->streams[s].source.unit;
-        if (depths->position[source] >= depths->cone.data[i])
-          continue; /* comes back through a merge: not needed for the first steps */
-        touchStream(depths, s);
-        if (depths->stamp[source] == depths->join)
+        uint32_t source = sourceBefore(depths, u, unit->inputs[p].streams[k]);
+        if (source == SAMBA_NO_INDEX || depths->stamp[source] == depths->join)
           continue;
         depths->stamp[source] = depths->join;
         sambaArrayAppend(&depths->cone, depths->position[source]);
       }
   }
+}
 
+/* The units upstream of a join, last first, and the streams between them. */
+static void collectCone(Depths *depths, uint32_t join) {
+  ++depths->join;
+  addCone(depths, join);
   qsort(depths->cone.data, depths->cone.size, sizeof *depths->cone.data, compareDown);
+
+  depths->streams.size = 0;
+  for (size_t i = 0; i < depths->cone.size; ++i) {
+    uint32_t u = depths->order[depths->cone.data[i]];
+    const SambaUnit *unit = &depths->section->units[u];
+    for (uint32_t p = 0; p < unit->input_count && !isRoot(unit); ++p)
+      for (uint32_t k = 0; k < unit->inputs[p].stream_count; ++k) {
+        uint32_t s = unit->inputs[p].streams[k];
+        if (depths->stream_stamp[s] == depths->join || sourceBefore(depths, u, s) == SAMBA_NO_INDEX)
+          continue;
+        depths->stream_stamp[s] = depths->join;
+        sambaArrayAppend(&depths->streams, s);
+      }
+  }
+}
+
+/* Nothing is known yet of a step of the join. */
+static void startStep(Depths *depths) {
+  for (size_t i = 0; i < depths->cone.size; ++i)
+    depths->reason[depths->order[depths->cone.data[i]]] = SAMBA_NO_INDEX;
+  for (size_t i = 0; i < depths->streams.size; ++i) {
+    depths->forced[depths->streams.data[i]] = 0;
+    depths->room[depths->streams.data[i]] = UNBOUNDED;
+  }
 }
 
 /* Demands that `steps` steps of a unit make on its inputs. */
@@ -216,7 +237,7 @@ static void demandInputs(Depths *depths, uint32_t u, uint64_t steps) {
   const SambaUnit *unit = &depths->section->units[u];
   for (uint32_t p = 0; p < unit->input_count; ++p) {
     const SambaPort *port = &unit->inputs[p];
-    uint64_t tokens = sambaPaceTokensTaken(sambaPaceOf(unit, port), steps);
+    uint64_t tokens = sambaPaceTokensTaken(depths->input_pace[u][p], steps);
     for (uint32_t i = 0; i < port->stream_count; ++i) {
       uint32_t s = port->streams[i];
       uint64_t share = sambaPortStreamTokens(port, tokens, i);
@@ -234,7 +255,7 @@ static void forceOutputs(Depths *depths, uint32_t u, uint64_t steps) {
 
   for (uint32_t p = 0; p < unit->output_count; ++p) {
     const SambaPort *port = &unit->outputs[p];
-    SambaPace pace = sambaPaceOf(unit, port);
+    SambaPace pace = depths->output_pace[u][p];
     uint64_t tokens = sambaPaceMultiply(steps / pace.steps_per_token, pace.tokens_per_step);
     for (uint32_t i = 0; i < port->stream_count; ++i) {
       uint32_t s = port->streams[i];
@@ -255,9 +276,8 @@ static uint64_t stepsForced(Depths *depths, uint32_t u) {
       uint32_t s = unit->outputs[p].streams[i];
       if (depths->stream_stamp[s] != depths->join)
         continue;
-      uint64_t steps =
-          sambaPaceStepsNeeded(sambaPaceOf(unit, &unit->outputs[p]),
-                               sambaPacePortTokens(&unit->outputs[p], i, depths->forced[s]));
+      uint64_t steps = sambaPaceStepsNeeded(
+          depths->output_pace[u][p], sambaPacePortTokens(&unit->outputs[p], i, depths->forced[s]));
       if (steps > most) {
         most = steps;
         depths->reason[u] = s;
@@ -273,7 +293,7 @@ static void limitInputs(Depths *depths, uint32_t u, uint64_t steps, bool whole) 
   for (uint32_t p = 0; p < unit->input_count; ++p) {
     const SambaPort *port = &unit->inputs[p];
     uint64_t tokens =
-        sambaPaceAdd(sambaPaceTokensTaken(sambaPaceOf(unit, port), steps), whole ? 0 : 1);
+        sambaPaceAdd(sambaPaceTokensTaken(depths->input_pace[u][p], steps), whole ? 0 : 1);
     for (uint32_t i = 0; i < port->stream_count; ++i) {
       uint32_t s = port->streams[i];
       if (depths->stream_stamp[s] != depths->join)
@@ -298,7 +318,7 @@ static uint64_t stepsPossible(const Depths *depths, uint32_t u) {
 
   for (uint32_t p = 0; p < unit->output_count; ++p) {
     const SambaPort *port = &unit->outputs[p];
-    SambaPace pace = sambaPaceOf(unit, port);
+    SambaPace pace = depths->output_pace[u][p];
     for (uint32_t i = 0; i < port->stream_count; ++i) {
       if (depths->stream_stamp[port->streams[i]] != depths->join)
         continue;
@@ -346,11 +366,12 @@ static SambaStatus reportShallow(const Depths *depths, uint32_t join, uint32_t s
   return status;
 }
 
-static SambaStatus checkJoin(Depths *depths, uint32_t join, uint64_t step) {
+/* One step of the join whose cone is collected. */
+static SambaStatus checkStep(Depths *depths, uint32_t join, uint64_t step) {
   const SambaSection *section = depths->section;
   const SambaUnit *unit = &section->units[join];
 
-  collectCone(depths, join);
+  startStep(depths);
   demandInputs(depths, join, step);
   bool buffer = unit->kind == SAMBA_UNIT_BUFFER;
   uint64_t ahead = 0;
@@ -368,34 +389,39 @@ static SambaStatus checkJoin(Depths *depths, uint32_t join, uint64_t step) {
     limitInputs(depths, u, stepsPossible(depths, u), section->units[u].kind == SAMBA_UNIT_BUFFER);
   }
 
-  for (size_t i = 0; i < depths->cone.size; ++i) {
-    const SambaUnit *user = &section->units[depths->order[depths->cone.data[i]]];
-    for (uint32_t p = 0; p < user->input_count; ++p)
-      for (uint32_t k = 0; k < user->inputs[p].stream_count; ++k) {
-        uint32_t s = user->inputs[p].streams[k];
-        if (depths->stream_stamp[s] == depths->join && depths->forced[s] > depths->room[s])
-          return reportShallow(depths, join, s);
-      }
+  for (size_t i = 0; i < depths->streams.size; ++i) {
+    uint32_t s = depths->streams.data[i];
+    if (depths->forced[s] > depths->room[s])
+      return reportShallow(depths, join, s);
   }
 
   return NULL;
 }
 
 /* Steps worth looking at: one round over the streams of merging ports. */
-static uint64_t stepsToCheck(const SambaUnit *unit, uint32_t *out_streams) {
+static uint64_t stepsToCheck(const Depths *depths, uint32_t u, uint32_t *out_streams) {
+  const SambaUnit *unit = &depths->section->units[u];
   uint64_t steps = 1;
   *out_streams = 0;
   for (uint32_t p = 0; p < unit->input_count; ++p) {
     const SambaPort *port = &unit->inputs[p];
     *out_streams += port->stream_count;
     if (port->stream_count > 1) {
-      SambaPace pace = sambaPaceOf(unit, port);
       uint64_t round = sambaPaceStepsNeeded(
-          pace, sambaPaceMultiply(port->stream_count, port->block ? port->block : 1));
+          depths->input_pace[u][p],
+          sambaPaceMultiply(port->stream_count, port->block ? port->block : 1));
       steps = round > steps ? round : steps;
     }
   }
   return steps < MOST_STEPS ? steps : MOST_STEPS;
+}
+
+static SambaPace *pacesOf(const SambaUnit *unit, const SambaPort *ports, uint32_t count,
+                          SambaArena *arena) {
+  SambaPace *paces = SAMBA_ARENA_ARRAY(arena, SambaPace, count);
+  for (uint32_t p = 0; p < count; ++p)
+    paces[p] = sambaPaceOf(unit, &ports[p]);
+  return paces;
 }
 
 static SambaStatus checkDepths(Depths *depths, SambaArena *arena) {
@@ -421,13 +447,22 @@ static SambaStatus checkDepths(Depths *depths, SambaArena *arena) {
   depths->stream_stamp = SAMBA_ARENA_ARRAY(arena, uint32_t, streams);
   for (uint32_t s = 0; s < streams; ++s)
     measureStream(depths, s, arena);
+  depths->input_pace = SAMBA_ARENA_ARRAY(arena, SambaPace *, units);
+  depths->output_pace = SAMBA_ARENA_ARRAY(arena, SambaPace *, units);
+  for (uint32_t u = 0; u < units; ++u) {
+    const SambaUnit *unit = &section->units[u];
+    depths->input_pace[u] = pacesOf(unit, unit->inputs, unit->input_count, arena);
+    depths->output_pace[u] = pacesOf(unit, unit->outputs, unit->output_count, arena);
+  }
   SAMBA_RETURN_IF_ERROR(sortUnits(depths, arena));
 
   for (uint32_t u = 0; u < units; ++u) {
     uint32_t inputs;
-    uint64_t steps = stepsToCheck(&section->units[u], &inputs);
+    uint64_t steps = stepsToCheck(depths, u, &inputs);
+    if (inputs > 1)
+      collectCone(depths, u);
     for (uint64_t step = 1; inputs > 1 && step <= steps; ++step)
-      SAMBA_RETURN_IF_ERROR(checkJoin(depths, u, step));
+      SAMBA_RETURN_IF_ERROR(checkStep(depths, u, step));
   }
 
   return NULL;
@@ -438,6 +473,7 @@ SambaStatus sambaSectionCheckDepths(const SambaSection *section, const SambaMach
   Depths depths = {.section = section, .machine = machine};
   SambaStatus status = checkDepths(&depths, &arena);
   sambaArrayFree(&depths.cone);
+  sambaArrayFree(&depths.streams);
   sambaArenaDestroy(&arena);
   return status;
 }

@@ -418,8 +418,47 @@ static void tailsComputeTheSame(void **state) {
   assert_true(runMapped("tail", "tail", mapTail) > 30);
 }
 
+/* y1 = x w1, y2 = x w2 and z = y1 v over slices of rows, the last of which is smaller: x is loaded
+ * once for both, each slice by several generators, each of which has its rows. */
+static void sharedSlicesAreLoadedInParts(void **state) {
+  (void)state;
+  const int64_t rows = 150, depth = 40, columns = 48;
+  const SambaDType dtype = SAMBA_DTYPE_F32;
+  const SambaMachine *machine = sambaMachineFind(sambaStringRef("sn40l"));
+  SambaArena arena = {0};
+  SambaStageGraph graph = {.arena = &arena, .name = "shared"};
+  uint32_t x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){rows, depth});
+  uint32_t w1 = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){depth, columns});
+  uint32_t w2 = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){depth, columns});
+  uint32_t v = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){columns, columns});
+  uint32_t y = addMatmul(&graph, x, w1, false, SAMBA_TENSOR_INTERMEDIATE, dtype);
+  addMatmul(&graph, x, w2, false, SAMBA_TENSOR_RESULT, dtype);
+  addMatmul(&graph, y, v, false, SAMBA_TENSOR_RESULT, dtype);
+  for (uint32_t s = 0; s < graph.stage_count; ++s)
+    graph.mappings[s] = (SambaMapping){.dim_count = 3,
+                                       .tile = {64, 16, graph.stages[s].extents[2]},
+                                       .unroll = {1, 1, 1},
+                                       .order = {0, 1, 2},
+                                       .operand_depth = {2, 2},
+                                       .group = s,
+                                       .pipeline_count = 1};
+
+  SambaSection *section;
+  assert_null(sambaCodegenSection(&graph, machine, &arena, &section));
+  uint32_t loads = 0;
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    if (section->units[u].kind == SAMBA_UNIT_LOAD && section->units[u].load_store.symbol == x) {
+      ++loads;
+      assert_true(section->units[u].outputs[0].token_elements < 64 * (uint64_t)depth);
+    }
+  assert_in_range(loads, 2, 4);
+  assert_null(executeGraph(&graph, machine, 1));
+  sambaArenaDestroy(&arena);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(tailsComputeTheSame),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(sharedSlicesAreLoadedInParts),
+                                     cmocka_unit_test(tailsComputeTheSame),
                                      cmocka_unit_test(streamsStateOrders),
                                      cmocka_unit_test(plannedGraphsComputeTheSame),
                                      cmocka_unit_test(randomMappingsComputeTheSame),

@@ -82,7 +82,7 @@ static uint64_t cyclesOf(SambaStageGraph *graph, const SambaMachine *machine, Sl
   if (status)
     fail_msg("%s", sambaStatusGetMessage(status));
   uint64_t cycles = result.cycles;
-  double predicted = sambaSectionPredict(section, machine).cycles / (double)cycles;
+  double predicted = sambaSectionPredict(section, machine, NULL).cycles / (double)cycles;
   print_message("%s: predicted %.2f of %llu cycles\n", graph->name, predicted,
                 (unsigned long long)cycles);
   assert_true(predicted > 0.7 && predicted < 1.3);
@@ -121,6 +121,12 @@ static void matmulOf1024IsWithinTwiceItsBound(void **state) {
 static void largerMatmulsComeCloser(void **state) {
   (void)state;
   matmulNearBound(2048, 2048, 2048, 1.6);
+}
+
+/* All results leave at once, in rows that few copies make. */
+static void fewResultsLeaveSoon(void **state) {
+  (void)state;
+  matmulNearBound(256, 256, 1024, 2.85);
 }
 
 /* The rows of the first operand are spread over four PMUs, the last of which is read after an
@@ -191,6 +197,7 @@ static void turnsAtBuffersTakeTime(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(matmulOf1024IsWithinTwiceItsBound),
                                      cmocka_unit_test(largerMatmulsComeCloser),
+                                     cmocka_unit_test(fewResultsLeaveSoon),
                                      cmocka_unit_test(spreadOperandsComeInTime),
                                      cmocka_unit_test(productsOfProductsEnd),
                                      cmocka_unit_test(turnsAtBuffersTakeTime),

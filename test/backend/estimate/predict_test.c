@@ -17,7 +17,7 @@ static void matmulIsShortOfItsArray(void **state) {
   (void)state;
   SambaArena arena = {0};
   const SambaMachine *machine = sambaMachineFind(sambaStringRef("sn40l"));
-  SambaPrediction prediction = sambaSectionPredict(sampleMatmul(&arena), machine);
+  SambaPrediction prediction = sambaSectionPredict(sampleMatmul(&arena), machine, NULL);
 
   assert_int_equal(prediction.bottleneck, SAMBA_RESOURCE_COMPUTE);
   assert_string_equal(sambaResourceName(prediction.bottleneck), "compute");

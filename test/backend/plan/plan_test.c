@@ -180,7 +180,7 @@ static void largeMatmulUsesTheChip(void **state) {
   SambaSectionNeeds needs = sambaSectionCount(section);
   assert_true(needs.pcus >= 832);
   assert_true(needs.ags <= 80);
-  assert_true(sambaSectionPredict(section, machineOf("sn40l")).cycles < 2 * 4194.0);
+  assert_true(sambaSectionPredict(section, machineOf("sn40l"), NULL).cycles < 2 * 4194.0);
   sambaArenaDestroy(&arena);
 }
 
@@ -275,7 +275,7 @@ static void buffersOfOneSlotCostTurns(void **state) {
   const SambaMachine *machine = machineOf("sn40l");
   SambaArena arena = {0};
   SambaSection *section = twoProducts(machine, &arena, 3072);
-  double cycles = sambaSectionPredict(section, machine).cycles;
+  double cycles = sambaSectionPredict(section, machine, NULL).cycles;
   uint32_t between = 0;
 
   for (uint32_t u = 0; u < section->unit_count; ++u) {
@@ -291,7 +291,7 @@ static void buffersOfOneSlotCostTurns(void **state) {
   }
 
   assert_true(between > 0);
-  assert_true(sambaSectionPredict(section, machine).cycles > 1.15 * cycles);
+  assert_true(sambaSectionPredict(section, machine, NULL).cycles > 1.15 * cycles);
   sambaArenaDestroy(&arena);
 }
 
@@ -303,8 +303,9 @@ static uint32_t loadsOf(const SambaSection *section, uint32_t symbol) {
   return count;
 }
 
-/* A matrix of which each element is used once comes as fast as memory can bring it: nearly all
- * generators load it, and each feeds as many PCUs as the others. */
+/* A matrix of which each element is used once comes as fast as memory can bring it: all generators
+ * load it but those of the vector and the result, and each feeds as many PCUs as the others. Rows
+ * that the last round of copies lacks are not loaded, so they are no reason for fewer copies. */
 static void longStreamsTakeAllGenerators(void **state) {
   (void)state;
   const SambaMachine *machine = machineOf("sn40l");
@@ -314,7 +315,7 @@ static void longStreamsTakeAllGenerators(void **state) {
     addVectorByMatrix(&graph, addVector(&graph, depth), depth, 4096);
     SambaSection *section = lowered(&graph, machine, &arena);
     uint32_t loads = loadsOf(section, 1);
-    assert_true(loads >= machine->ag_count * 9 / 10);
+    assert_int_equal(loads, machine->ag_count - 2);
     assert_int_equal(sambaSectionCount(section).pcus % loads, 0);
     sambaArenaDestroy(&arena);
   }
