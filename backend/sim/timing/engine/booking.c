@@ -1,12 +1,32 @@
 /* Bookings of what flows share; see booking.h.
  *
  * Flows with vectors and room take turns. So a flow that asks for less than its part of the cycles
- * gets what it asks for, and the others divide what is left by the lengths of their turns. */
+ * gets what it asks for, and the others divide what is left by the lengths of their turns.
+ *
+ * A lane may have many flows of which few are under way, so these are in a list: who has ended
+ * leaves it when the share is brought forward. */
 #include "backend/sim/timing/engine/booking.h"
 
 #include <math.h>
 
 static double smaller(double a, double b) { return a < b ? a : b; }
+
+/* The list: the first flow that may not have ended, the one after another one; NULL: no more. */
+static SambaFlow *firstOf(const SambaShare *share) {
+  return share->first ? &share->flows[share->first - 1] : NULL;
+}
+static SambaFlow *nextOf(const SambaShare *share, const SambaFlow *flow) {
+  return flow->next ? &share->flows[flow->next - 1] : NULL;
+}
+
+static void list(SambaShare *share, uint32_t index) {
+  SambaFlow *flow = &share->flows[index];
+  if (flow->listed)
+    return;
+  flow->listed = true;
+  flow->next = share->first;
+  share->first = index + 1;
+}
 
 static uint64_t endOf(const SambaFlow *flow) { return flow->end + flow->owed; }
 
@@ -21,15 +41,22 @@ static double leftOf(const SambaFlow *flow, double cycles, uint64_t from, uint64
  * per cycle. Who should have ended has. Returns what is left in all. */
 static double bringForward(SambaShare *share, uint64_t now) {
   double done = 0, left = 0, could = (double)(now - share->at);
-  for (uint32_t f = 0; f < share->flow_count; ++f)
-    done += share->flows[f].left - leftOf(&share->flows[f], share->flows[f].left, share->at, now);
+  for (const SambaFlow *flow = firstOf(share); flow; flow = nextOf(share, flow))
+    done += flow->left - leftOf(flow, flow->left, share->at, now);
 
   double part = done > could ? could / done : 1;
-  for (uint32_t f = 0; f < share->flow_count; ++f) {
-    SambaFlow *flow = &share->flows[f];
+  for (uint32_t *link = &share->first; *link;) {
+    SambaFlow *flow = &share->flows[*link - 1];
+    if (endOf(flow) <= now) {
+      flow->left = 0;
+      flow->listed = false;
+      *link = flow->next;
+      continue;
+    }
     double later = leftOf(flow, flow->left, share->at, now);
-    flow->left = endOf(flow) <= now ? 0 : flow->left - part * (flow->left - later);
+    flow->left -= part * (flow->left - later);
     left += flow->left;
+    link = &flow->next;
   }
   share->at = now;
   return left;
@@ -38,9 +65,8 @@ static double bringForward(SambaShare *share, uint64_t now) {
 /* What the others ask for from `from` on, in no less than `window` cycles. Is there any? */
 static bool askOthers(SambaShare *share, uint32_t index, uint64_t from, uint64_t window) {
   bool any = false;
-  for (uint32_t f = 0; f < share->flow_count; ++f) {
-    SambaFlow *flow = &share->flows[f];
-    flow->asks = f == index ? 0 : leftOf(flow, flow->cycles, flow->begin, from);
+  for (SambaFlow *flow = firstOf(share); flow; flow = nextOf(share, flow)) {
+    flow->asks = flow == &share->flows[index] ? 0 : leftOf(flow, flow->cycles, flow->begin, from);
     if (flow->asks > 0)
       flow->rate = flow->asks / (double)sambaTimeMax(window, endOf(flow) - from);
     any |= flow->asks > 0;
@@ -56,8 +82,7 @@ static double fairRate(const SambaShare *share, const SambaFlow *own, double rat
   for (;;) {
     bool own_above = own && rate > fair * own->turn;
     double turns = own_above ? own->turn : 0, below = own && !own_above ? rate : 0;
-    for (uint32_t f = 0; f < share->flow_count; ++f) {
-      const SambaFlow *flow = &share->flows[f];
+    for (const SambaFlow *flow = firstOf(share); flow; flow = nextOf(share, flow)) {
       if (flow->asks <= 0)
         continue;
       bool above = flow->rate > fair * flow->turn;
@@ -80,8 +105,7 @@ static uint64_t windowOf(const SambaShare *share, double own, double rate, doubl
   double window = own / rate;
   for (int pass = 0; pass < passes; ++pass) {
     double taken = 0;
-    for (uint32_t f = 0; f < share->flow_count; ++f) {
-      const SambaFlow *other = &share->flows[f];
+    for (const SambaFlow *other = firstOf(share); other; other = nextOf(share, other)) {
       if (other->asks > 0)
         taken += smaller(other->asks, smaller(other->rate, fair * other->turn) * window);
     }
@@ -92,8 +116,7 @@ static uint64_t windowOf(const SambaShare *share, double own, double rate, doubl
 
 /* Others get less than before while a flow takes its turns for `window` cycles. */
 static void oweOthers(SambaShare *share, uint64_t window, double before, double fair) {
-  for (uint32_t f = 0; f < share->flow_count; ++f) {
-    SambaFlow *other = &share->flows[f];
+  for (SambaFlow *other = firstOf(share); other; other = nextOf(share, other)) {
     double gets = fair * other->turn;
     if (other->asks <= 0 || other->rate <= gets)
       continue;
@@ -107,9 +130,9 @@ static void oweOthers(SambaShare *share, uint64_t window, double before, double 
 /* Who ends last ends no earlier than all can be done. */
 static void endLast(SambaShare *share, uint32_t index, uint64_t all_done) {
   SambaFlow *last = &share->flows[index];
-  for (uint32_t f = 0; f < share->flow_count; ++f)
-    if (endOf(&share->flows[f]) > endOf(last))
-      last = &share->flows[f];
+  for (SambaFlow *flow = firstOf(share); flow; flow = nextOf(share, flow))
+    if (endOf(flow) > endOf(last))
+      last = flow;
   if (endOf(last) < all_done)
     last->owed += all_done - endOf(last);
 }
@@ -144,10 +167,24 @@ const SambaFlow *sambaShareBook(SambaShare *share, uint32_t index, uint64_t now,
                       .cycles = left,
                       .left = in_order ? flow->left + (double)cycles : 0,
                       .held_up = held_up,
+                      .listed = flow->listed,
+                      .next = flow->next,
                       .turn = turn};
+  list(share, index);
   endLast(share, index, now + (uint64_t)(all + 0.5));
   sambaFlowPay(flow);
   return flow;
+}
+
+void sambaShareTake(SambaShare *share, uint32_t index, uint64_t begin, uint64_t end, double turn) {
+  SambaFlow *flow = &share->flows[index];
+  *flow = (SambaFlow){.begin = begin,
+                      .end = end,
+                      .cycles = (double)(end - begin),
+                      .listed = flow->listed,
+                      .next = flow->next,
+                      .turn = turn};
+  list(share, index);
 }
 
 void sambaFlowPay(SambaFlow *flow) {

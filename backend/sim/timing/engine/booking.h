@@ -9,6 +9,8 @@ typedef struct SambaFlow {
   uint64_t begin, end;
   double cycles;
   bool held_up;      /* by others: without them it could be done earlier */
+  bool listed;       /* among those that may not have ended */
+  uint32_t next;     /* of the list, as in `first` */
   uint64_t owed;     /* cycles that others took while it had booked */
   double turn;       /* how long its turns are: only their ratio counts */
   double left;       /* of the cycles, by the share's last booking */
@@ -19,7 +21,8 @@ typedef struct SambaShare {
   uint64_t at;   /* of the last booking */
   uint64_t free; /* of an array: the short tokens that have it are done */
   uint32_t flow_count;
-  bool lets_in; /* who has had the last turn lets a flow that comes go first */
+  uint32_t first; /* 1 + index of the first flow that may not have ended; 0: all have */
+  bool lets_in;   /* who has had the last turn lets a flow that comes go first */
   SambaFlow *flows;
 } SambaShare;
 
@@ -28,6 +31,9 @@ typedef struct SambaShare {
  * has booked then. */
 const SambaFlow *sambaShareBook(SambaShare *share, uint32_t flow, uint64_t now, uint64_t cycles,
                                 uint64_t least, double turn);
+
+/* A flow has it alone from `begin` to `end`, and nothing else booked. */
+void sambaShareTake(SambaShare *share, uint32_t flow, uint64_t begin, uint64_t end, double turn);
 
 /* Adds what others took since to what a flow has booked. */
 void sambaFlowPay(SambaFlow *flow);

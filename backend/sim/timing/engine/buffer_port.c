@@ -136,8 +136,7 @@ static uint64_t bookTogether(SambaEngine *engine, const SambaActor *actor, uint6
   uint64_t end = from + actor->work;
   for (uint32_t a = arrays.first; a < arrays.end; ++a) {
     buffer->arrays[a].free = end;
-    buffer->arrays[a].flows[read] = (SambaFlow){
-        .begin = from, .end = end, .cycles = (double)actor->work, .turn = turnOf(actor)};
+    sambaShareTake(&buffer->arrays[a], read, from, end, turnOf(actor));
   }
   return from;
 }
