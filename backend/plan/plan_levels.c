@@ -18,9 +18,9 @@ static uint32_t spreadOf(SambaTileNest *nest, uint32_t operand, uint32_t level) 
   return sambaTileNestSpread(nest, operand, &position);
 }
 
-/* rings: several PMUs may take slots in turn. Least traffic first; equal traffic: the smaller slot,
- * which fills sooner. first: the level of the largest slot. */
-static bool chooseLevel(SambaTileNest *nest, uint32_t operand, uint32_t first, bool rings) {
+/* use: whether a slot may be spread, several PMUs take slots in turn. Least traffic first; equal
+ * traffic: the smaller slot, which fills sooner. first: the level of the largest slot. */
+static bool chooseLevel(SambaTileNest *nest, uint32_t operand, uint32_t first, SambaLevelsUse use) {
   int64_t bytes = sambaDTypeBytes(sambaTileNestDType(nest, operand));
   int64_t pmu = nest->machine->pmu_bytes;
   uint32_t best_level = 0;
@@ -34,7 +34,8 @@ static bool chooseLevel(SambaTileNest *nest, uint32_t operand, uint32_t first, b
       continue; /* the same slot, loaded more often */
     SambaTileBox box;
     int64_t slots = sambaTileNestTrips(nest, sambaTileNestChainLevel(nest, level));
-    uint32_t spread = slots > 1 ? 1 : spreadOf(nest, operand, level);
+    bool spreads = slots == 1 && use >= SAMBA_LEVELS_SPREAD;
+    uint32_t spread = spreads ? spreadOf(nest, operand, level) : 1;
     uint32_t depth = slots > 1 ? 2 : spread;
     nest->level[operand] = level;
     nest->depth[operand] = depth;
@@ -43,8 +44,8 @@ static bool chooseLevel(SambaTileNest *nest, uint32_t operand, uint32_t first, b
     if (nest->joined[operand] || nest->tail > 1) /* who shares a slot depends on the level */
       traffic *= sambaTileNestLoadedSources(nest, operand);
     uint32_t held = slots > 1 ? depth : 1; /* slots in one PMU */
-    bool fits =
-        box.elements * bytes * held <= pmu || (rings && sambaTileNestRing(nest, operand) > 1);
+    bool fits = box.elements * bytes * held <= pmu ||
+                (use == SAMBA_LEVELS_RINGS && sambaTileNestRing(nest, operand) > 1);
     if (!fits && held == 2 && box.elements * bytes <= pmu)
       fits = true, depth = 1, traffic *= 2; /* no overlap of filling and reading */
     if (!fits || (least >= 0 && traffic > least * 1.0001))
@@ -101,7 +102,8 @@ static void avoidRuns(const SambaGroupLimits *limits, SambaTileNest *nest) {
   }
 }
 
-bool sambaPlanChooseLevels(const SambaGroupLimits *limits, SambaTileNest *nest, bool rings) {
+bool sambaPlanChooseLevels(const SambaGroupLimits *limits, SambaTileNest *nest,
+                           SambaLevelsUse use) {
   const SambaGroup *group = nest->group;
   for (uint32_t i = 0; i < group->operand_count; ++i) {
     if (!group->operands[i].value)
@@ -110,7 +112,7 @@ bool sambaPlanChooseLevels(const SambaGroupLimits *limits, SambaTileNest *nest, 
     if (limits->on_chip >> i & 1 || indexed) {
       nest->depth[i] = 2; /* the driver raises it to the distance of producer and consumer */
       nest->level[i] = indexed ? group->dim_count : limits->sliced[i];
-    } else if (!chooseLevel(nest, i, limits->least_level[i], rings)) {
+    } else if (!chooseLevel(nest, i, limits->least_level[i], use)) {
       return false;
     }
   }

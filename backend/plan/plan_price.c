@@ -27,6 +27,10 @@ static const double detour = 1.2;
  * of those the fewer copies. They break ties and are too small to decide anything else. */
 static const double firingCycles = 4, firingCyclesPerCopy = 0.02;
 
+/* The same of a request to the memory, which brings what follows each other in one channel: rows of
+ * one burst take four times as many as rows of four, and use each row of a bank less. */
+static const double requestCycles = 0.0001;
+
 /* Streams meet in channels of the memory, where some wait while others are idle: more outstanding
  * bursts even that out, so generators count a little where something else is the bottleneck. */
 static const double outstandingShare = 0.05;
@@ -44,6 +48,7 @@ typedef struct Pricing {
   const SambaGroupLimits *limits;
   double dram_bytes, first_bytes; /* all, and those that must arrive before the first firing */
   double elements_bytes;
+  double requests;  /* to the memory */
   double slowest;   /* cycles of the slowest port, PMU or address generator */
   double turns;     /* cycles in which buffers of one slot are filled while the PCUs wait */
   double least_ags; /* without more streams into or out of a port than a lane has flow ids */
@@ -101,6 +106,11 @@ static double rowBytes(const SambaTileNest *nest, const SambaStageOperand *map,
   }
 
   return bytes;
+}
+
+/* Requests for bytes that lie in such rows: what follows each other on one channel is one. */
+static double requestsFor(const SambaMachine *machine, double bytes, double row) {
+  return bytes / fmin(row, (double)machine->dram_interleave_bytes);
 }
 
 /* Generators out of `share` that an operand can use: equal runs of copies (whole groups of `staged`
@@ -276,8 +286,9 @@ static void priceIndexed(Pricing *pricing, uint32_t i, double sources) {
   sambaTileNestBox(nest, i, gather.level, &token);
   pricing->pmus += gather.buffered ? (uint32_t)sources : 0;
   pricing->elements_bytes += all;
-  pricing->dram_bytes += sambaMachineBurstBytes(
-      nest->machine, all, rowBytes(nest, &nest->group->operands[i].map, &token, stageNone, &alone));
+  double row = rowBytes(nest, &nest->group->operands[i].map, &token, stageNone, &alone);
+  pricing->dram_bytes += sambaMachineBurstBytes(nest->machine, all, row);
+  pricing->requests += requestsFor(nest->machine, all, row);
   pricing->ag_cycles += all / rate;
   raise(&pricing->slowest, all / pricing->limits->replicas / rate);
 }
@@ -296,6 +307,17 @@ static void priceOnChip(Pricing *pricing, uint32_t i, double sources, double tok
                                pricing->limits->buffers[i] * token_bytes * twins / buffers /
                                (double)nest->machine->pmu_port_bytes);
   pricing->pmus += (ports > 1 ? buffers : 0) * pricing->limits->buffers[i];
+}
+
+/* What is spread over results is used in the first round of them, part by part: the share of the
+ * firings before its last part is due. A group beside others has a share of the generators that
+ * only ranks. */
+static double spreadDue(const Pricing *pricing, uint32_t position, uint32_t spread) {
+  const SambaTileNest *nest = pricing->nest;
+  bool alone = pricing->limits->ags == nest->machine->ag_count;
+  if (!alone || nest->group->reduced[sambaTileNestLoop(nest, position).dim])
+    return 1;
+  return (spread - 1) / (double)sambaTileNestTrips(nest, position + 1);
 }
 
 static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
@@ -335,6 +357,7 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   double slot_bytes = sambaMachineBurstBytes(machine, (double)slot.elements * bytes, row);
   double all = slot_bytes * slots * loaded;
   pricing->dram_bytes += all * insideShare(nest, i);
+  pricing->requests += requestsFor(machine, all, row);
   pricing->elements_bytes += insideElements(nest, i, &slot) * bytes * slots * loaded;
   pricing->first_bytes += slot_bytes * loaded;
   pricing->ag_cycles += all / rate;
@@ -348,12 +371,7 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   ++pricing->uses;
   double least_ags = leastLoads(nest, i, spread * ring);
   pricing->least_ags += least_ags;
-  /* What is spread over results is used in the first round of them, part by part. A group beside
-   * others has a share of the generators that only ranks. */
-  double due = 1;
-  if (spread > 1 && pricing->limits->ags == machine->ag_count &&
-      !group->reduced[sambaTileNestLoop(nest, position).dim])
-    due = (spread - 1) / (double)sambaTileNestTrips(nest, position + 1);
+  double due = spread > 1 ? spreadDue(pricing, position, spread) : 1;
   pricing->demands[pricing->demand_count++] = (SambaDemand){
       slot_bytes * loaded, all, loaded, staged, direct ? 1 : 2, least_ags, 0, false, due};
   if (!direct)
@@ -409,7 +427,9 @@ static void priceStores(Pricing *pricing, double bytes) {
   uint32_t staged;
 
   pricing->elements_bytes += bytes;
-  pricing->dram_bytes += sambaMachineBurstBytes(machine, bytes, outputRowBytes(nest, &staged));
+  double row = outputRowBytes(nest, &staged);
+  pricing->dram_bytes += sambaMachineBurstBytes(machine, bytes, row);
+  pricing->requests += requestsFor(machine, bytes, row);
   /* Generators take the sums of all rounds and store those of the last. */
   double rounds = (double)sambaTileNestTrips(nest, sambaTileNestOutputLevel(nest)) /
                   (double)(sambaTileNestResults(nest) * sambaTileNestPasses(nest));
@@ -558,7 +578,7 @@ static double leastScore(const SambaGroupLimits *limits, const SambaTileNest *ne
          limits->pcu_launch * pcus + tieCycles(nest, firings);
 }
 
-static bool price(const SambaGroupLimits *limits, double bound, bool rings,
+static bool price(const SambaGroupLimits *limits, double bound, SambaLevelsUse use,
                   SambaGroupChoice *choice) {
   SambaTileNest *nest = &choice->nest;
   const SambaGroup *group = nest->group;
@@ -574,7 +594,7 @@ static bool price(const SambaGroupLimits *limits, double bound, bool rings,
   double firing = sambaTileNestFiringCycles(nest);
   if (leastScore(limits, nest, firing, choice->pcus) >= bound)
     return false; /* most choices, before it is known what they load */
-  if (!sambaPlanChooseLevels(limits, nest, rings))
+  if (!sambaPlanChooseLevels(limits, nest, use))
     return false;
   for (uint32_t i = 0; i < group->operand_count; ++i)
     if (group->operands[i].value)
@@ -599,7 +619,8 @@ static bool price(const SambaGroupLimits *limits, double bound, bool rings,
   double tail = tailOf(limits, nest, firing, firings);
   double launch = limits->pcu_launch * choice->pcus + limits->pmu_launch * choice->pmus;
   double beside = nest->pipeline_count ? SAMBA_PLAN_BESIDE_SHARE * pricing.dram_bytes / dram : 0;
-  double rest = cycles + tail + launch + beside + tieCycles(nest, firings);
+  double ties = tieCycles(nest, firings) + requestCycles * pricing.requests;
+  double rest = cycles + tail + launch + beside + ties;
   double fill = firstCycles(&pricing, cycles, SAMBA_DRAM_SHARE * dram);
   if (rest + fill >= bound)
     return false;
@@ -686,12 +707,13 @@ bool sambaPlanMayFit(const SambaGroupLimits *limits, double bound, const SambaTi
 }
 
 bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoice *choice) {
-  SambaGroupChoice plain = *choice;
-  choice->pmus = 0;
-  if (price(limits, bound, true, choice))
-    return true;
-  if (hasPmus(limits, choice))
-    return false;
-  *choice = plain; /* rings take more PMUs than there may be */
-  return price(limits, bound, false, choice);
+  const SambaGroupChoice plain = *choice;
+  for (SambaLevelsUse use = SAMBA_LEVELS_RINGS;; --use) {
+    *choice = plain;
+    choice->pmus = 0;
+    if (price(limits, bound, use, choice))
+      return true;
+    if (hasPmus(limits, choice) || use == SAMBA_LEVELS_PLAIN)
+      return false;
+  }
 }
