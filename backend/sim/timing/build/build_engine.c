@@ -40,7 +40,7 @@ static void setLink(SambaEngine *engine, const SambaStream *stream, SambaStreamS
   state->cycles = sambaTimeMax(state->vectors, state->link_cycles - state->link_slack);
   state->link_held = linkCycles(engine, stream, depth);
   state->link =
-      (SambaShare){.flow_count = 1, .flows = SAMBA_ARENA_ARRAY(&engine->arena, SambaFlow, 1)};
+      (SambaShare){.flow_count = 1, .flows = SAMBA_ARENA_LINES(&engine->arena, SambaFlow, 1)};
 }
 
 /* One cursor per destination of every stream; the producer's actor is known from its unit
@@ -49,10 +49,10 @@ static void makeStreams(SambaEngine *engine) {
   const SambaSection *section = engine->section;
   const SambaMachine *machine = engine->machine;
 
-  engine->streams = SAMBA_ARENA_ARRAY(&engine->arena, SambaStreamState, section->stream_count);
+  engine->streams = SAMBA_ARENA_LINES(&engine->arena, SambaStreamState, section->stream_count);
   for (uint32_t s = 0; s < section->stream_count; ++s)
     engine->cursor_count += section->streams[s].destination_count;
-  engine->cursors = SAMBA_ARENA_ARRAY(&engine->arena, SambaCursor, engine->cursor_count);
+  engine->cursors = SAMBA_ARENA_LINES(&engine->arena, SambaCursor, engine->cursor_count);
   uint32_t cursor = 0;
 
   for (uint32_t s = 0; s < section->stream_count; ++s) {
@@ -162,7 +162,7 @@ static void makeBufferActors(SambaEngine *engine, uint32_t index) {
   buffer->arrays = SAMBA_ARENA_ARRAY(&engine->arena, SambaShare, arrays);
   for (uint64_t a = 0; a < arrays; ++a)
     buffer->arrays[a] =
-        (SambaShare){.flow_count = 2, .flows = SAMBA_ARENA_ARRAY(&engine->arena, SambaFlow, 2)};
+        (SambaShare){.flow_count = 2, .flows = SAMBA_ARENA_LINES(&engine->arena, SambaFlow, 2)};
 
   for (uint32_t p = 0; p < unit->input_count + unit->output_count; ++p) {
     bool write = p < unit->input_count;

@@ -126,7 +126,7 @@ static void shareLanes(SambaEngine *engine, const SambaRoutes *routes) {
   uint32_t lanes = 0;
   for (size_t i = 0; i < kept; ++i)
     lane_of[i] = i && uses[i].lane == uses[i - 1].lane ? lane_of[i - 1] : lanes++;
-  engine->lanes = SAMBA_ARENA_ARRAY(&engine->arena, SambaLane, lanes);
+  engine->lanes = SAMBA_ARENA_LINES(&engine->arena, SambaLane, lanes);
   engine->lane_count = lanes;
   for (size_t i = 0; i < kept; ++i)
     ++engine->lanes[lane_of[i]].share.flow_count;
@@ -147,7 +147,7 @@ static void shareLanes(SambaEngine *engine, const SambaRoutes *routes) {
     if (share->flow_count < 2)
       continue;
     if (!flow)
-      share->flows = SAMBA_ARENA_ARRAY(&engine->arena, SambaFlow, share->flow_count);
+      share->flows = SAMBA_ARENA_LINES(&engine->arena, SambaFlow, share->flow_count);
     share->lets_in = true;
     stream->lanes[stream->lane_count++] =
         laneUse(engine, &routes[uses[i].stream], &uses[i], lane_of[i], flow);

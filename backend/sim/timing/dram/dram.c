@@ -29,8 +29,9 @@ static SambaDramSpread spreadOver(uint64_t count) {
 
 static void makeBanks(const SambaDram *dram, SambaDramChannel *channel, SambaArena *arena) {
   channel->banks = SAMBA_ARENA_ARRAY(arena, SambaDramBank, dram->banks.count);
+  channel->open_rows = SAMBA_ARENA_ARRAY(arena, uint64_t, dram->banks.count);
   for (uint64_t b = 0; b < dram->banks.count; ++b)
-    channel->banks[b].row = SAMBA_DRAM_NO_ROW;
+    channel->open_rows[b] = SAMBA_DRAM_NO_ROW;
   channel->next_refresh = dram->refresh ? dram->refresh_interval : SAMBA_TIME_UNKNOWN;
 }
 
@@ -69,6 +70,7 @@ void sambaDramInit(SambaDram *dram, SambaArena *arena, const SambaMachine *machi
   host->is_host = true;
   host->next_refresh = SAMBA_TIME_UNKNOWN;
   host->banks = SAMBA_ARENA_ARRAY(arena, SambaDramBank, 1);
+  host->open_rows = SAMBA_ARENA_ARRAY(arena, uint64_t, 1);
   host->burst_ticks = ticksOfBurst(machine, machine->host_mbps);
   host->scheduled = SAMBA_TIME_UNKNOWN;
   dram->host_latency = ticksOfPicoseconds(machine, machine->host_latency_ns * 1000);
@@ -135,17 +137,17 @@ SambaDramPlace sambaDramLocate(const SambaDram *dram, uint64_t address) {
                           .bursts = (uint32_t)sambaTimeMax(1, left >> dram->burst_shift)};
 }
 
-/* Room for a request more at the end of a queue. */
+/* Room for a request more at the end of a queue. It moves to the front before it has walked far, so
+ * that the host's cache holds it. */
 static void makeRoom(SambaDramQueue *queue) {
-  if (queue->head + queue->size < queue->capacity)
-    return;
-  if (queue->head > queue->capacity / 2) {
+  enum { farFromFront = 32 };
+  if (queue->head >= farFromFront && queue->head >= queue->size) {
     memmove(queue->requests, queue->requests + queue->head, queue->size * sizeof *queue->requests);
     queue->head = 0;
-  } else {
+  }
+  if (queue->head + queue->size == queue->capacity)
     queue->requests = sambaArrayGrow(queue->requests, &queue->capacity, queue->capacity + 1,
                                      sizeof *queue->requests);
-  }
 }
 
 static SambaDramRequest dequeue(SambaDramQueue *queue, size_t place) {
@@ -195,9 +197,10 @@ static void refreshBanks(const SambaDram *dram, SambaDramChannel *channel, uint6
   if (last >= banks)
     interval = sambaTimeMax(interval, last - banks + 1); /* of each bank the last one counts */
   for (; interval <= last; ++interval) {
-    SambaDramBank *bank = &channel->banks[(interval - 1) % banks];
+    uint64_t refreshed = (interval - 1) % banks;
+    SambaDramBank *bank = &channel->banks[refreshed];
     uint64_t done = interval * dram->refresh_interval + dram->refresh;
-    bank->row = SAMBA_DRAM_NO_ROW;
+    channel->open_rows[refreshed] = SAMBA_DRAM_NO_ROW;
     bank->activate_ready = sambaTimeMax(bank->activate_ready, done);
   }
   channel->next_refresh = interval * dram->refresh_interval;
@@ -205,7 +208,7 @@ static void refreshBanks(const SambaDram *dram, SambaDramChannel *channel, uint6
 
 /* Whether a request finds its row open. */
 static bool hits(const SambaDramChannel *channel, const SambaDramRequest *request) {
-  return channel->is_host || channel->banks[request->bank].row == request->row;
+  return channel->is_host || channel->open_rows[request->bank] == request->row;
 }
 
 /* The data of a request cannot start earlier, in ticks. */
@@ -224,7 +227,7 @@ static uint64_t dataStart(const SambaDram *dram, const SambaDramChannel *channel
 
   if (hit)
     column = sambaTimeMax(now, bank->column_ready);
-  else if (bank->row != SAMBA_DRAM_NO_ROW)
+  else if (channel->open_rows[request->bank] != SAMBA_DRAM_NO_ROW)
     column =
         sambaTimeMax(sambaTimeMax(now, bank->precharge_ready) + dram->rp, bank->activate_ready) +
         dram->rcd;
@@ -241,11 +244,11 @@ static void serve(SambaDram *dram, SambaDramChannel *channel, const SambaDramReq
   uint64_t end = start + request->bursts * channel->burst_ticks;
 
   if (!hit) {
-    uint64_t activate = bank->row != SAMBA_DRAM_NO_ROW
+    uint64_t activate = channel->open_rows[request->bank] != SAMBA_DRAM_NO_ROW
                             ? sambaTimeMax(sambaTimeMax(now, bank->precharge_ready) + dram->rp,
                                            bank->activate_ready)
                             : sambaTimeMax(now, bank->activate_ready);
-    bank->row = request->row;
+    channel->open_rows[request->bank] = request->row;
     bank->column_ready = activate + dram->rcd;
     bank->precharge_ready = activate + dram->ras;
     bank->activate_ready = activate;
@@ -281,12 +284,14 @@ static size_t choose(SambaDram *dram, SambaDramChannel *channel, SambaDramQueue 
   if (now >= channel->next_refresh)
     refreshBanks(dram, channel, now);
   const SambaDramRequest *requests = queue->requests + queue->head;
-  for (size_t i = 0; i < window && requests[i].arrival <= cycle; ++i)
-    if (hits(channel, &requests[i]))
-      return i;
+  const uint64_t *open_rows = channel->open_rows; /* the host's one is always hit */
+  size_t arrived = 0;
+  for (; arrived < window && requests[arrived].arrival <= cycle; ++arrived)
+    if (open_rows[requests[arrived].bank] == requests[arrived].row)
+      return arrived;
 
   uint64_t best_start = UINT64_MAX, earliest = busReady(dram, channel, requests[0].write);
-  for (size_t i = 0; i < window && requests[i].arrival <= cycle && best_start > earliest; ++i) {
+  for (size_t i = 0; i < arrived && best_start > earliest; ++i) {
     uint64_t start = dataStart(dram, channel, &requests[i], false, now);
     if (start < best_start) {
       best_start = start;

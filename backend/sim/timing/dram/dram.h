@@ -21,8 +21,9 @@ typedef struct SambaDramPlace {
 typedef struct SambaDramRequest {
   uint64_t arrival; /* cycle at which the channel's controller gets it */
   uint64_t row;
-  uint16_t bank, bursts;
-  bool write;
+  uint16_t bank;
+  uint16_t bursts : 15;
+  bool write : 1;
   uint32_t order;       /* of two that arrive in one cycle the lower one comes first */
   uint32_t owner, slot; /* of the address generator; given back with the completion */
 } SambaDramRequest;
@@ -52,7 +53,6 @@ typedef void SambaDramCompletion(void *user, uint32_t owner, uint32_t slot, Samb
 #define SAMBA_DRAM_NO_ROW UINT64_MAX
 
 typedef struct SambaDramBank {
-  uint64_t row;                                           /* the open one, SAMBA_DRAM_NO_ROW */
   uint64_t column_ready, precharge_ready, activate_ready; /* ticks */
 } SambaDramBank;
 
@@ -65,6 +65,7 @@ typedef struct SambaDramQueue {
 typedef struct SambaDramChannel {
   SambaDramQueue reads, writes;
   SambaDramBank *banks;
+  uint64_t *open_rows; /* of each bank, SAMBA_DRAM_NO_ROW: all are looked at for each decision */
   uint64_t burst_ticks;
   uint64_t bus_free;     /* ticks */
   uint64_t next_refresh; /* tick of the first one that is not accounted for */

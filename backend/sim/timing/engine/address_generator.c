@@ -182,16 +182,20 @@ static inline bool oldestPasses(const SambaEngine *engine, const SambaMemoryStat
   return oldest->pushed && !engine->streams[oldest->output_stream].needs_acceptance;
 }
 
+/* Whether an actor may walk `pieces` more whenever it is. */
+static inline bool hasPlacesAnyway(const SambaEngine *engine, const SambaActor *actor,
+                                   uint64_t pieces) {
+  const SambaMemoryState *memory = actor->memory;
+  return actor->kind != SAMBA_ACTOR_LOAD ||
+         sambaLoadHasPlacesFrom(engine, memory, memory->token_base + oldestPasses(engine, memory),
+                                pieces);
+}
+
 /* Whether a LOAD may walk `pieces` more; if not, it is looked at again. */
 static inline bool hasPlaces(SambaEngine *engine, uint32_t actor_index, uint64_t pieces) {
   SambaActor *actor = &engine->actors[actor_index];
-  if (actor->kind != SAMBA_ACTOR_LOAD)
-    return true;
-  const SambaMemoryState *memory = actor->memory;
   bool has_places =
-      sambaLoadHasPlacesFrom(engine, memory, memory->token_base + oldestPasses(engine, memory),
-                             pieces) ||
-      waitForPlaces(engine, actor_index, pieces);
+      hasPlacesAnyway(engine, actor, pieces) || waitForPlaces(engine, actor_index, pieces);
   if (has_places)
     actor->memory->is_held_up = false;
   return has_places;
@@ -209,23 +213,20 @@ static uint64_t vectorsWith(const SambaEngine *engine, const SambaMemoryState *m
   return elements / memory->vector_elements;
 }
 
-/* Where the elements of a group lie. */
-static void noteElements(const SambaMemoryState *memory, SambaLoadGroup *group) {
-  group->run = memory->run;
-  group->run_address = memory->run_address;
-  group->elements_before = memory->walked - memory->run.elements;
-  group->first_burst = memory->next_burst;
-}
-
 /* Enters the next `bursts` bursts of a LOAD, or a run that asks for none, as a group. */
 static uint64_t enterGroup(SambaEngine *engine, SambaActor *actor, uint64_t bursts) {
   SambaMemoryState *memory = actor->memory;
   bool ends_run = memory->next_burst + bursts >= memory->end_burst;
   uint64_t pieces = bursts + memory->pieces_ahead;
   SambaLoadGroup *group;
-  uint64_t number = sambaLoadAsk(engine, actor, (uint32_t)pieces, &group);
+  SambaLoadRun *run;
+  uint64_t number = sambaLoadAsk(engine, actor, (uint32_t)pieces, &group, &run);
   group->vectors = vectorsWith(engine, memory, bursts);
-  noteElements(memory, group);
+  /* Elements may lie in several bursts, or in one that the run before has asked for. */
+  group->has_run = bursts > 1 || memory->pieces_ahead;
+  if (group->has_run)
+    *run = (SambaLoadRun){memory->run, memory->run_address, memory->walked - memory->run.elements,
+                          memory->next_burst};
   group->bursts = (uint32_t)bursts;
   group->ends_token = ends_run && memory->run_ends_token;
   memory->pieces_ahead = 0;
@@ -278,8 +279,12 @@ static bool issueRequest(SambaEngine *engine, uint32_t actor_index) {
   SambaMemoryState *memory = actor->memory;
   const SambaAddressGenerator *generator = &engine->generators[memory->generator];
   uint64_t bursts = requestBursts(engine, actor);
+  uint64_t pieces = bursts + memory->pieces_ahead;
+  bool places_anyway = hasPlacesAnyway(engine, actor, pieces);
 
-  if (!hasPlaces(engine, actor_index, bursts + memory->pieces_ahead))
+  if (places_anyway)
+    memory->is_held_up = false;
+  else if (!hasPlaces(engine, actor_index, pieces))
     return false;
 
   /* The last burst waits until the end of the data is known. */
@@ -300,8 +305,8 @@ static bool issueRequest(SambaEngine *engine, uint32_t actor_index) {
   }
 
   /* Places that were there without looking may not be by then. */
-  if (generator->returned > engine->now &&
-      !hasPlaces(engine, actor_index, bursts + memory->pieces_ahead))
+  if (!places_anyway && generator->returned > engine->now &&
+      !hasPlaces(engine, actor_index, pieces))
     return false;
 
   uint64_t at = sambaTimeMax(sambaTimeMax(engine->now, generator->next_issue), ready);

@@ -34,29 +34,35 @@ static uint64_t endOf(const SambaFlow *flow) { return flow->end + flow->owed; }
 static double leftOf(const SambaFlow *flow, double cycles, uint64_t from, uint64_t now) {
   uint64_t end = endOf(flow), begin = sambaTimeMax(flow->begin, from);
   now = sambaTimeMax(begin, now);
-  return end > now ? cycles * (double)(end - now) / (double)(end - begin) : 0;
+  return end > now ? cycles * sambaNumberOf(end - now) / sambaNumberOf(end - begin) : 0;
 }
 
 /* Takes what was done by `now` from what flows have left: evenly, but in all no more than a cycle
  * per cycle. Who should have ended has. Returns what is left in all. */
 static double bringForward(SambaShare *share, uint64_t now) {
-  double done = 0, left = 0, could = (double)(now - share->at);
-  for (const SambaFlow *flow = firstOf(share); flow; flow = nextOf(share, flow))
-    done += flow->left - leftOf(flow, flow->left, share->at, now);
+  double done = 0, left = 0, could = sambaNumberOf(now - share->at);
+  for (SambaFlow *flow = firstOf(share); flow; flow = nextOf(share, flow)) {
+    flow->rate = leftOf(flow, flow->left, share->at, now);
+    done += flow->left - flow->rate;
+  }
 
   double part = done > could ? could / done : 1;
-  for (uint32_t *link = &share->first; *link;) {
-    SambaFlow *flow = &share->flows[*link - 1];
+  SambaFlow *before = NULL;
+  for (uint32_t number = share->first; number;) {
+    SambaFlow *flow = &share->flows[number - 1];
+    number = flow->next;
     if (endOf(flow) <= now) {
       flow->left = 0;
       flow->listed = false;
-      *link = flow->next;
+      if (before)
+        before->next = number;
+      else
+        share->first = number;
       continue;
     }
-    double later = leftOf(flow, flow->left, share->at, now);
-    flow->left -= part * (flow->left - later);
+    flow->left -= part * (flow->left - flow->rate);
     left += flow->left;
-    link = &flow->next;
+    before = flow;
   }
   share->at = now;
   return left;
@@ -68,7 +74,7 @@ static bool askOthers(SambaShare *share, uint32_t index, uint64_t from, uint64_t
   for (SambaFlow *flow = firstOf(share); flow; flow = nextOf(share, flow)) {
     flow->asks = flow == &share->flows[index] ? 0 : leftOf(flow, flow->cycles, flow->begin, from);
     if (flow->asks > 0)
-      flow->rate = flow->asks / (double)sambaTimeMax(window, endOf(flow) - from);
+      flow->rate = flow->asks / sambaNumberOf(sambaTimeMax(window, endOf(flow) - from));
     any |= flow->asks > 0;
   }
   return any;
@@ -111,7 +117,7 @@ static uint64_t windowOf(const SambaShare *share, double own, double rate, doubl
     }
     window = own + taken;
   }
-  return (uint64_t)(window + 0.5);
+  return sambaCyclesOf(window + 0.5);
 }
 
 /* Others get less than before while a flow takes its turns for `window` cycles. */
@@ -120,10 +126,10 @@ static void oweOthers(SambaShare *share, uint64_t window, double before, double 
     double gets = fair * other->turn;
     if (other->asks <= 0 || other->rate <= gets)
       continue;
-    double together = smaller((double)window, other->asks / gets);
+    double together = smaller(sambaNumberOf(window), other->asks / gets);
     double less = smaller(other->rate, before * other->turn) - gets;
     if (less > 0)
-      other->owed += (uint64_t)(together * less / other->rate + 1e-3);
+      other->owed += sambaCyclesOf(together * less / other->rate + 1e-3);
   }
 }
 
@@ -138,12 +144,12 @@ static void endLast(SambaShare *share, uint32_t index, uint64_t all_done) {
 }
 
 const SambaFlow *sambaShareBook(SambaShare *share, uint32_t index, uint64_t now, uint64_t cycles,
-                                uint64_t least, double turn) {
+                                uint64_t least, float turn) {
   SambaFlow *flow = &share->flows[index];
   bool in_order = now + cycles >= share->at; /* what was to come long before is not counted */
   double all = 0;
   if (in_order)
-    all = bringForward(share, sambaTimeMax(share->at, now)) + (double)cycles;
+    all = bringForward(share, sambaTimeMax(share->at, now)) + sambaNumberOf(cycles);
   uint64_t from = sambaTimeMax(endOf(flow), now); /* what it has booked comes first */
   bool comes = endOf(flow) < now;
   bool held_up = from > now && (flow->held_up || flow->owed);
@@ -151,46 +157,38 @@ const SambaFlow *sambaShareBook(SambaShare *share, uint32_t index, uint64_t now,
   flow->turn = turn;
 
   if (cycles && askOthers(share, index, from, window)) {
-    double rate = (double)cycles / (double)window;
+    double rate = sambaNumberOf(cycles) / sambaNumberOf(window);
     double fair = fairRate(share, flow, rate);
     if (rate > fair * turn) {
-      window = sambaTimeMax(window, windowOf(share, (double)cycles, fair * turn, fair));
+      window = sambaTimeMax(window, windowOf(share, sambaNumberOf(cycles), fair * turn, fair));
       held_up = true;
     }
     if (fair < INFINITY)
       oweOthers(share, window, fairRate(share, NULL, 0), fair);
     window -= share->lets_in && comes && window > sambaTimeMax(cycles, least);
   }
-  double left = leftOf(flow, flow->cycles, flow->begin, now) + (double)cycles;
+  double left = leftOf(flow, flow->cycles, flow->begin, now) + sambaNumberOf(cycles);
   *flow = (SambaFlow){.begin = now,
                       .end = from + window,
                       .cycles = left,
-                      .left = in_order ? flow->left + (double)cycles : 0,
+                      .left = in_order ? flow->left + sambaNumberOf(cycles) : 0,
                       .held_up = held_up,
                       .listed = flow->listed,
                       .next = flow->next,
                       .turn = turn};
   list(share, index);
-  endLast(share, index, now + (uint64_t)(all + 0.5));
+  endLast(share, index, now + sambaCyclesOf(all + 0.5));
   sambaFlowPay(flow);
   return flow;
 }
 
-void sambaShareTake(SambaShare *share, uint32_t index, uint64_t begin, uint64_t end, double turn) {
+void sambaShareTake(SambaShare *share, uint32_t index, uint64_t begin, uint64_t end, float turn) {
   SambaFlow *flow = &share->flows[index];
   *flow = (SambaFlow){.begin = begin,
                       .end = end,
-                      .cycles = (double)(end - begin),
+                      .cycles = sambaNumberOf(end - begin),
                       .listed = flow->listed,
                       .next = flow->next,
                       .turn = turn};
   list(share, index);
-}
-
-void sambaFlowPay(SambaFlow *flow) {
-  if (!flow->owed)
-    return;
-  flow->held_up = true;
-  flow->end += flow->owed;
-  flow->owed = 0;
 }

@@ -4,17 +4,26 @@
 
 #include "backend/sim/timing/dram/events.h"
 
+/* What is used together lies in one line of the host's cache. */
+enum { SAMBA_CACHE_LINE = 64 };
+
+/* Cycles as a number and back: no time has more than 63 bits, and hosts convert signed numbers
+ * faster. */
+static inline double sambaNumberOf(uint64_t cycles) { return (double)(int64_t)cycles; }
+static inline uint64_t sambaCyclesOf(double number) { return (uint64_t)(int64_t)number; }
+
 /* What one flow has booked: so many cycles from `begin` to `end`, evenly. */
 typedef struct SambaFlow {
-  uint64_t begin, end;
+  _Alignas(SAMBA_CACHE_LINE) uint64_t begin;
+  uint64_t end;
   double cycles;
-  bool held_up;      /* by others: without them it could be done earlier */
-  bool listed;       /* among those that may not have ended */
-  uint32_t next;     /* of the list, as in `first` */
-  uint64_t owed;     /* cycles that others took while it had booked */
-  double turn;       /* how long its turns are: only their ratio counts */
-  double left;       /* of the cycles, by the share's last booking */
-  double asks, rate; /* while another one books: what it has to do beside it, in all, per cycle */
+  uint64_t owed;      /* cycles that others took while it had booked */
+  bool held_up : 1;   /* by others: without them it could be done earlier */
+  bool listed : 1;    /* among those that may not have ended */
+  uint32_t next : 30; /* of the list, as in `first` */
+  float turn;         /* how long its turns are: only their ratio counts */
+  double left;        /* of the cycles, by the share's last booking */
+  double asks, rate;  /* while another one books: what it has to do beside it, in all, per cycle */
 } SambaFlow;
 
 typedef struct SambaShare {
@@ -30,16 +39,22 @@ typedef struct SambaShare {
  * less than `least` cycles. Flows that have something booked take turns. Returns all that the flow
  * has booked then. */
 const SambaFlow *sambaShareBook(SambaShare *share, uint32_t flow, uint64_t now, uint64_t cycles,
-                                uint64_t least, double turn);
+                                uint64_t least, float turn);
 
 /* A flow has it alone from `begin` to `end`, and nothing else booked. */
-void sambaShareTake(SambaShare *share, uint32_t flow, uint64_t begin, uint64_t end, double turn);
+void sambaShareTake(SambaShare *share, uint32_t flow, uint64_t begin, uint64_t end, float turn);
 
 /* Adds what others took since to what a flow has booked. */
-void sambaFlowPay(SambaFlow *flow);
+static inline void sambaFlowPay(SambaFlow *flow) {
+  if (!flow->owed)
+    return;
+  flow->held_up = true;
+  flow->end += flow->owed;
+  flow->owed = 0;
+}
 /* When it is done. Who is not held up by others could do it without a pause. */
 static inline uint64_t sambaFlowEnd(const SambaFlow *flow) {
-  return flow->held_up ? flow->end : flow->begin + (uint64_t)(flow->cycles + 0.5);
+  return flow->held_up ? flow->end : flow->begin + sambaCyclesOf(flow->cycles + 0.5);
 }
 
 #endif

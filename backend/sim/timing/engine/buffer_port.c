@@ -116,7 +116,7 @@ static SambaArrayRange arraysOf(const SambaEngine *engine, const SambaActor *act
 }
 
 /* At an array reads go first: their turns are as long as they like. */
-static double turnOf(const SambaActor *actor) {
+static float turnOf(const SambaActor *actor) {
   enum { readTurn = 1 << 20 };
   return actor->kind == SAMBA_ACTOR_READ ? readTurn : 1;
 }

@@ -14,16 +14,21 @@ static SambaLoadGroup *groupAt(const SambaMemoryState *memory, uint64_t group) {
 
 void sambaLoadDeliveryInit(SambaEngine *engine, SambaActor *actor) {
   enum { fewGroups = 16 };
-  actor->memory->groups = SAMBA_ARENA_ARRAY(&engine->arena, SambaLoadGroup, fewGroups);
+  actor->memory->groups = SAMBA_ARENA_LINES(&engine->arena, SambaLoadGroup, fewGroups);
+  actor->memory->runs = SAMBA_ARENA_ARRAY(&engine->arena, SambaLoadRun, fewGroups);
   actor->memory->group_mask = fewGroups - 1;
 }
 
 static void growGroups(SambaEngine *engine, SambaMemoryState *memory) {
   uint64_t size = 2 * (memory->group_mask + 1);
-  SambaLoadGroup *groups = SAMBA_ARENA_ARRAY(&engine->arena, SambaLoadGroup, size);
-  for (uint64_t g = memory->group_free; g < memory->group_end; ++g)
+  SambaLoadGroup *groups = SAMBA_ARENA_LINES(&engine->arena, SambaLoadGroup, size);
+  SambaLoadRun *runs = SAMBA_ARENA_ARRAY(&engine->arena, SambaLoadRun, size);
+  for (uint64_t g = memory->group_free; g < memory->group_end; ++g) {
     groups[g & (size - 1)] = *groupAt(memory, g);
+    runs[g & (size - 1)] = memory->runs[g & memory->group_mask];
+  }
   memory->groups = groups;
+  memory->runs = runs;
   memory->group_mask = size - 1;
 }
 
@@ -70,13 +75,13 @@ bool sambaLoadHasPlaces(SambaEngine *engine, uint32_t actor_index, uint64_t piec
 }
 
 uint64_t sambaLoadAsk(SambaEngine *engine, SambaActor *actor, uint32_t pieces,
-                      SambaLoadGroup **out_group) {
+                      SambaLoadGroup **out_group, SambaLoadRun **out_run) {
   SambaMemoryState *memory = actor->memory;
   if (memory->group_end - memory->group_free > memory->group_mask)
     growGroups(engine, memory);
   SambaLoadGroup *group = *out_group = groupAt(memory, memory->group_end);
+  *out_run = &memory->runs[memory->group_end & memory->group_mask];
   group->last = SAMBA_TIME_UNKNOWN;
-  group->token = memory->token_end - 1;
   group->left = 0;
   group->pieces = pieces;
   memory->pieces += pieces;
@@ -120,12 +125,15 @@ uint64_t sambaLoadDataEnd(const SambaMemoryState *memory) {
 /* Bursts of a group that are there when the first `elements` elements of its token are. */
 static uint64_t burstsWith(const SambaEngine *engine, const SambaMemoryState *memory,
                            const SambaLoadGroup *group, uint64_t elements) {
-  if (elements <= group->elements_before)
+  const SambaLoadRun *at = &memory->runs[group - memory->groups];
+  if (!group->has_run)
+    return group->bursts;
+  if (elements <= at->elements_before)
     return 0;
-  uint64_t last = elements - group->elements_before - 1;
-  uint64_t address = group->run_address + sambaBurstRunOffset(&memory->walk, &group->run, last);
+  uint64_t last = elements - at->elements_before - 1;
+  uint64_t address = at->address + sambaBurstRunOffset(&memory->walk, &at->run, last);
   uint64_t burst = address / (uint64_t)engine->machine->dram_burst_bytes;
-  uint64_t bursts = burst + 1 - sambaTimeMin(group->first_burst, burst + 1);
+  uint64_t bursts = burst + 1 - sambaTimeMin(at->first_burst, burst + 1);
   return sambaTimeMin(bursts, group->bursts);
 }
 

@@ -28,7 +28,7 @@ bool sambaLoadHasPlaces(SambaEngine *engine, uint32_t actor, uint64_t pieces, ui
 /* Enters a group of the token begun last, whose data are on the way. The caller fills in what it
  * holds. Returns its number. */
 uint64_t sambaLoadAsk(SambaEngine *engine, SambaActor *actor, uint32_t pieces,
-                      SambaLoadGroup **out_group);
+                      SambaLoadGroup **out_group, SambaLoadRun **out_run);
 /* It is known when the data of a group are there, the last ones at cycle `last`. */
 void sambaLoadArrive(SambaEngine *engine, uint32_t actor, uint64_t group, SambaDramTimes times,
                      uint64_t last);

@@ -28,17 +28,19 @@ typedef struct SambaSegment {
   bool last_known;
 } SambaSegment;
 
-/* One destination of a stream. */
+/* One destination of a stream. What says whether there is room for it lies in one line of the
+ * host's cache. */
 typedef struct SambaCursor {
-  uint32_t stream, actor;
-  uint64_t latency;
+  _Alignas(SAMBA_CACHE_LINE) uint32_t stream;
+  uint32_t actor;
   uint64_t capacity; /* vectors that the FIFOs of its route and the producer's pipeline hold */
-  uint64_t credit;   /* cycles after which a vector that was taken makes room for another one */
   uint64_t next;     /* token it takes next */
+  uint64_t left;     /* one_by_one: vectors of token next - 1 that it has not taken */
+  uint64_t latency;
+  uint64_t credit; /* cycles after which a vector that was taken makes room for another one */
   /* Of token next - 1, as in its SambaSegment, which later tokens may have replaced. */
   uint64_t taken_first, taken_last;
   bool one_by_one;  /* of a STORE's data: it takes vectors as it asks for bursts */
-  uint64_t left;    /* then: vectors of token next - 1 that it has not taken */
   bool waiting;     /* took token next - 1 and its end is not known yet */
   uint32_t held_by; /* destinations that keep some of token next - 1 from it */
   /* Cycles of a firing after the one in which the token's last vector is used; below 0 when
@@ -57,35 +59,36 @@ typedef struct SambaLaneUse {
   uint64_t cycles;     /* from the producer to the lane */
 } SambaLaneUse;
 
+/* A stream. What is asked most often lies in one line of the host's cache. */
 typedef struct SambaStreamState {
-  uint64_t vectors; /* of one token, at least 1 */
-  uint64_t cycles;  /* of one token at the rate of its links */
+  _Alignas(SAMBA_CACHE_LINE) uint64_t vectors; /* of one token, at least 1 */
+  uint64_t base, pushed;                       /* tokens [base, pushed) are in the ring */
+  SambaSegment *ring;
+  uint64_t ring_mask;
+  uint32_t cursor_first, cursor_count;
+  uint32_t producer; /* actor */
+  uint32_t lane_count;
+  bool needs_acceptance;            /* the end of token pushed - 1 waits for consumers */
+  bool is_wanted, is_uneven, tells; /* partial_tokens.h */
+  uint32_t held;                    /* of a multicast: destinations that wait for others */
+  SambaLaneUse *lanes;              /* those on its route that other streams use too */
+  uint64_t cycles;                  /* of one token at the rate of its links */
   /* Links of short FIFOs: what they have booked, 0 flows otherwise; cycles of a token in a row of
    * tokens, by how many the last vector is earlier than that, of the vectors in the first FIFO. */
   SambaShare link;
   uint64_t link_cycles, link_slack, link_held;
-  uint64_t bytes;    /* of one token */
-  uint32_t producer; /* actor */
-  uint32_t cursor_first, cursor_count;
+  uint64_t bytes; /* of one token */
   /* Of a multicast: vectors by which destination e can be ahead of destination d, at d x
-   * cursor_count + e; the least of them; destinations that wait for others. */
+   * cursor_count + e; the least of them. */
   uint64_t *leads, least_lead;
-  uint32_t held;
-  uint32_t lane_count;
-  SambaLaneUse *lanes; /* those on its route that other streams use too */
-  uint64_t pace;       /* cycles in which its slowest taker takes a token */
-  SambaSegment *ring;
-  uint64_t ring_mask;
-  uint64_t base, pushed; /* tokens [base, pushed) are in the ring */
-  bool needs_acceptance; /* the end of token pushed - 1 waits for consumers */
-  uint64_t unbooked;     /* vectors of that token */
-  uint64_t passed_at;    /* that token has passed the lanes that the stream shares */
-  uint64_t room_at;      /* the next token begins no earlier */
+  uint64_t pace;      /* cycles in which its slowest taker takes a token */
+  uint64_t unbooked;  /* vectors of token pushed - 1 */
+  uint64_t passed_at; /* that token has passed the lanes that the stream shares */
+  uint64_t room_at;   /* the next token begins no earlier */
   /* Of a LOAD that shares a lane, or the write side of a buffer: with how many, itself among them;
    * 0 otherwise. Say they all get data as this one does. Then what they share can work without a
    * pause from `dense` of a token on: the latest t - v x sharers, where vector v leaves at t. */
   uint64_t sharers;
-  bool is_wanted, is_uneven, tells; /* partial_tokens.h */
   /* Of a stream that tells: when each vector leaves, at its number modulo the size of the ring.
    * Vectors are numbered through all tokens; of those before `told` it is known. There is room up
    * to `left_end`. */
@@ -94,7 +97,7 @@ typedef struct SambaStreamState {
 
 /* One lane of a link that several streams use. */
 typedef struct SambaLane {
-  SambaShare share;
+  _Alignas(SAMBA_CACHE_LINE) SambaShare share;
   uint64_t busy; /* filled in at the end */
 } SambaLane;
 
@@ -153,17 +156,20 @@ typedef struct SambaMemoryToken {
 /* Pieces that a LOAD walked together: the bursts of one request, or what asks for none. They are
  * kept until their data have left, in order. */
 typedef struct SambaLoadGroup {
-  SambaDramTimes times; /* of its bursts */
-  uint64_t last;        /* the data of the last burst are there; SAMBA_TIME_UNKNOWN */
-  uint64_t vectors;     /* of its token that are whole with it */
-  /* The run of its bursts, and elements of its token before. */
-  SambaBurstRun run;
-  uint64_t run_address, elements_before, first_burst;
-  uint64_t token;
-  uint64_t left; /* its data have left */
+  _Alignas(SAMBA_CACHE_LINE) SambaDramTimes times; /* of its bursts */
+  uint64_t last;    /* the data of the last burst are there; SAMBA_TIME_UNKNOWN */
+  uint64_t vectors; /* of its token that are whole with it */
+  uint64_t left;    /* its data have left */
   uint32_t pieces, bursts;
   bool ends_token;
+  bool has_run; /* otherwise all its elements come with its one burst */
 } SambaLoadGroup;
+
+/* Where the elements of a group lie: the run of its bursts, and elements of its token before. */
+typedef struct SambaLoadRun {
+  SambaBurstRun run;
+  uint64_t address, elements_before, first_burst;
+} SambaLoadRun;
 
 /* What LOAD and STORE have besides. */
 typedef struct SambaMemoryState {
@@ -185,6 +191,7 @@ typedef struct SambaMemoryState {
   /* LOAD: groups [group_free, group_next) have a time at which they leave, up to group_end their
    * data are on the way. */
   SambaLoadGroup *groups; /* ring */
+  SambaLoadRun *runs;     /* of those that have one, at the same places */
   uint64_t group_mask, group_free, group_next, group_end;
   uint64_t group_there;               /* the data of those before it are there */
   uint64_t pieces, pieces_kept;       /* walked in all; of the groups in the ring */

@@ -10,16 +10,6 @@ static SambaSegment *segmentAt(SambaStreamState *stream, uint64_t token) {
   return &stream->ring[token & stream->ring_mask];
 }
 
-SambaCursor *sambaInputCursor(SambaEngine *engine, const SambaActorInput *input) {
-  return &engine->cursors[input->cursor];
-}
-
-SambaSegment *sambaInputSegment(SambaEngine *engine, const SambaActorInput *input) {
-  SambaCursor *cursor = sambaInputCursor(engine, input);
-  SambaStreamState *stream = &engine->streams[cursor->stream];
-  return cursor->next < stream->pushed ? segmentAt(stream, cursor->next) : NULL;
-}
-
 static void dropTakenTokens(SambaStreamState *stream) {
   while (stream->base < stream->pushed) {
     SambaSegment *segment = segmentAt(stream, stream->base);
@@ -27,22 +17,6 @@ static void dropTakenTokens(SambaStreamState *stream) {
       return;
     ++stream->base;
   }
-}
-
-/* Vectors that a destination has not taken. */
-static uint64_t untakenBy(const SambaStreamState *stream, const SambaCursor *cursor) {
-  return (stream->pushed - cursor->next) * stream->vectors + cursor->left;
-}
-
-int64_t sambaStreamRoom(const SambaEngine *engine, uint32_t stream_index) {
-  const SambaStreamState *stream = &engine->streams[stream_index];
-  int64_t room = INT64_MAX;
-  for (uint32_t c = 0; c < stream->cursor_count; ++c) {
-    const SambaCursor *cursor = &engine->cursors[stream->cursor_first + c];
-    int64_t left = (int64_t)(cursor->capacity - untakenBy(stream, cursor));
-    room = left < room ? left : room;
-  }
-  return room;
 }
 
 /* A constraint on the running firing of the producer is settled: it ends no earlier than `at`. Its
@@ -167,7 +141,7 @@ void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *
   SambaActor *actor = &engine->actors[actor_index];
   SambaCursor *cursor = sambaInputCursor(engine, input);
   SambaStreamState *stream = &engine->streams[cursor->stream];
-  uint64_t untaken = untakenBy(stream, cursor);
+  uint64_t untaken = sambaCursorUntaken(stream, cursor);
   SambaSegment *segment = segmentAt(stream, cursor->next++);
   input->taken = input->cursor;
   cursor->taken_first = segment->first;
@@ -306,10 +280,10 @@ uint64_t sambaStreamPassLanes(SambaEngine *engine, uint32_t stream_index, uint64
     sambaFlowPay(flow);
     uint64_t end = sambaFlowEnd(flow);
     *passed = sambaTimeMax(*passed, end - use->cycles);
-    if (flow->cycles > (double)use->held)
-      rid = sambaTimeMax(
-          rid, end - use->cycles -
-                   (uint64_t)((double)(end - flow->begin) * (double)use->held / flow->cycles));
+    if (flow->cycles > sambaNumberOf(use->held))
+      rid = sambaTimeMax(rid, end - use->cycles -
+                                  sambaCyclesOf(sambaNumberOf(end - flow->begin) *
+                                                sambaNumberOf(use->held) / flow->cycles));
   }
   return rid;
 }
@@ -317,11 +291,9 @@ uint64_t sambaStreamPassLanes(SambaEngine *engine, uint32_t stream_index, uint64
 uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream_index, uint64_t from,
                               uint64_t vectors, uint64_t least, uint64_t *passed) {
   SambaStreamState *stream = &engine->streams[stream_index];
-  for (uint32_t i = 0; i < stream->lane_count;
-       ++i) { /* these misses need not wait for each other */
-    const SambaShare *share = &engine->lanes[stream->lanes[i].lane].share;
-    for (uint32_t f = 0; f < share->flow_count; f += 2)
-      __builtin_prefetch(&share->flows[f]);
+  for (uint32_t i = 0; i < stream->lane_count; ++i) { /* these misses need not wait */
+    __builtin_prefetch(&engine->lanes[stream->lanes[i].lane]);
+    __builtin_prefetch(stream->lanes[i].booked);
   }
   for (uint32_t i = 0; i < stream->lane_count; ++i) {
     const SambaLaneUse *use = &stream->lanes[i];
@@ -337,15 +309,5 @@ uint64_t sambaStreamBookLink(SambaStreamState *stream, uint64_t from, uint64_t *
     return 0;
   const SambaFlow *flow = sambaShareBook(&stream->link, 0, from, stream->link_cycles, 0, 1);
   *passed = sambaTimeMax(*passed, flow->end - stream->link_slack);
-  return flow->cycles > (double)stream->link_held ? flow->end - stream->link_held : 0;
-}
-
-uint32_t sambaOutputNextStream(SambaActorOutput *output) {
-  uint32_t stream = output->stream;
-  if (--output->left == 0) {
-    output->left = output->block;
-    output->current = output->current + 1 == output->stream_count ? 0 : output->current + 1;
-    output->stream = output->streams[output->current];
-  }
-  return stream;
+  return flow->cycles > sambaNumberOf(stream->link_held) ? flow->end - stream->link_held : 0;
 }

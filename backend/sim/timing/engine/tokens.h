@@ -5,9 +5,15 @@
 #include "backend/sim/timing/engine/timing_state.h"
 
 /* The stream that an input takes its next token from. */
-SambaCursor *sambaInputCursor(SambaEngine *engine, const SambaActorInput *input);
+static inline SambaCursor *sambaInputCursor(SambaEngine *engine, const SambaActorInput *input) {
+  return &engine->cursors[input->cursor];
+}
 /* The next token of a due input: NULL when it was not pushed yet. */
-SambaSegment *sambaInputSegment(SambaEngine *engine, const SambaActorInput *input);
+static inline SambaSegment *sambaInputSegment(SambaEngine *engine, const SambaActorInput *input) {
+  const SambaCursor *cursor = sambaInputCursor(engine, input);
+  SambaStreamState *stream = &engine->streams[cursor->stream];
+  return cursor->next < stream->pushed ? &stream->ring[cursor->next & stream->ring_mask] : NULL;
+}
 /* Takes it, for a firing that lasts `duration`. */
 void sambaInputTake(SambaEngine *engine, uint32_t actor, SambaActorInput *input, uint64_t duration);
 
@@ -15,12 +21,35 @@ void sambaInputTake(SambaEngine *engine, uint32_t actor, SambaActorInput *input,
 void sambaInputTakeVectors(SambaEngine *engine, SambaCursor *cursor, uint64_t vectors,
                            uint64_t from);
 
+/* Vectors that a destination has not taken. */
+static inline uint64_t sambaCursorUntaken(const SambaStreamState *stream,
+                                          const SambaCursor *cursor) {
+  return (stream->pushed - cursor->next) * stream->vectors + cursor->left;
+}
+
 /* Vectors that may follow those pushed before the way to some destination is full; below 0 when the
  * last token does not fit. */
-int64_t sambaStreamRoom(const SambaEngine *engine, uint32_t stream);
+static inline int64_t sambaStreamRoom(const SambaEngine *engine, uint32_t stream_index) {
+  const SambaStreamState *stream = &engine->streams[stream_index];
+  const SambaCursor *first = &engine->cursors[stream->cursor_first];
+  int64_t room = INT64_MAX;
+  for (uint32_t c = 0; c < stream->cursor_count; ++c) {
+    int64_t left = (int64_t)(first[c].capacity - sambaCursorUntaken(stream, &first[c]));
+    room = left < room ? left : room;
+  }
+  return room;
+}
 
 /* The stream that gets the next token of an output; ports deal out by blocks in turn. */
-uint32_t sambaOutputNextStream(SambaActorOutput *output);
+static inline uint32_t sambaOutputNextStream(SambaActorOutput *output) {
+  uint32_t stream = output->stream;
+  if (--output->left == 0) {
+    output->left = output->block;
+    output->current = output->current + 1 == output->stream_count ? 0 : output->current + 1;
+    output->stream = output->streams[output->current];
+  }
+  return stream;
+}
 void sambaStreamPush(SambaEngine *engine, uint32_t stream, uint64_t first, uint64_t last_estimate);
 /* Notes how densely the vectors of the token that was pushed last come (SambaStreamState). */
 void sambaStreamNoteDense(SambaEngine *engine, uint32_t stream, uint64_t dense);
