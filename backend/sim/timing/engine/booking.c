@@ -37,9 +37,30 @@ static double leftOf(const SambaFlow *flow, double cycles, uint64_t from, uint64
   return end > now ? cycles * sambaNumberOf(end - now) / sambaNumberOf(end - begin) : 0;
 }
 
+/* What others ask for while a flow books: from `from` on, in no less than `window` cycles. */
+typedef struct Asking {
+  const SambaFlow *own;
+  uint64_t from, window;
+  bool any;     /* of them ask for something */
+  uint64_t end; /* of the last of them */
+} Asking;
+
+static void ask(Asking *asking, SambaFlow *flow) {
+  flow->asks = 0;
+  if (flow == asking->own)
+    return;
+  asking->end = sambaTimeMax(asking->end, endOf(flow));
+  flow->asks = leftOf(flow, flow->cycles, flow->begin, asking->from);
+  if (flow->asks <= 0)
+    return;
+  uint64_t window = sambaTimeMax(asking->window, endOf(flow) - asking->from);
+  flow->rate = flow->asks / sambaNumberOf(window);
+  asking->any = true;
+}
+
 /* Takes what was done by `now` from what flows have left: evenly, but in all no more than a cycle
- * per cycle. Who should have ended has. Returns what is left in all. */
-static double bringForward(SambaShare *share, uint64_t now) {
+ * per cycle. Who should have ended has, the others are asked. Returns what is left in all. */
+static double bringForward(SambaShare *share, uint64_t now, Asking *asking) {
   double done = 0, left = 0, could = sambaNumberOf(now - share->at);
   for (SambaFlow *flow = firstOf(share); flow; flow = nextOf(share, flow)) {
     flow->rate = leftOf(flow, flow->left, share->at, now);
@@ -63,21 +84,10 @@ static double bringForward(SambaShare *share, uint64_t now) {
     flow->left -= part * (flow->left - flow->rate);
     left += flow->left;
     before = flow;
+    ask(asking, flow);
   }
   share->at = now;
   return left;
-}
-
-/* What the others ask for from `from` on, in no less than `window` cycles. Is there any? */
-static bool askOthers(SambaShare *share, uint32_t index, uint64_t from, uint64_t window) {
-  bool any = false;
-  for (SambaFlow *flow = firstOf(share); flow; flow = nextOf(share, flow)) {
-    flow->asks = flow == &share->flows[index] ? 0 : leftOf(flow, flow->cycles, flow->begin, from);
-    if (flow->asks > 0)
-      flow->rate = flow->asks / sambaNumberOf(sambaTimeMax(window, endOf(flow) - from));
-    any |= flow->asks > 0;
-  }
-  return any;
 }
 
 /* What a turn of unit length gets of each cycle, when those that ask for less get that. No less
@@ -134,9 +144,10 @@ static void oweOthers(SambaShare *share, uint64_t window, double before, double 
 }
 
 /* Who ends last ends no earlier than all can be done. */
-static void endLast(SambaShare *share, uint32_t index, uint64_t all_done) {
+static void endLast(SambaShare *share, uint32_t index, const Asking *asking, uint64_t all_done) {
   SambaFlow *last = &share->flows[index];
-  for (SambaFlow *flow = firstOf(share); flow; flow = nextOf(share, flow))
+  bool others_may = asking->any || asking->end > endOf(last);
+  for (SambaFlow *flow = firstOf(share); flow && others_may; flow = nextOf(share, flow))
     if (endOf(flow) > endOf(last))
       last = flow;
   if (endOf(last) < all_done)
@@ -148,15 +159,19 @@ const SambaFlow *sambaShareBook(SambaShare *share, uint32_t index, uint64_t now,
   SambaFlow *flow = &share->flows[index];
   bool in_order = now + cycles >= share->at; /* what was to come long before is not counted */
   double all = 0;
-  if (in_order)
-    all = bringForward(share, sambaTimeMax(share->at, now)) + sambaNumberOf(cycles);
   uint64_t from = sambaTimeMax(endOf(flow), now); /* what it has booked comes first */
   bool comes = endOf(flow) < now;
   bool held_up = from > now && (flow->held_up || flow->owed);
   uint64_t window = sambaTimeMax(cycles, now + least > from ? now + least - from : 0);
+  Asking asking = {.own = flow, .from = from, .window = window};
   flow->turn = turn;
+  if (in_order)
+    all = bringForward(share, sambaTimeMax(share->at, now), &asking) + sambaNumberOf(cycles);
+  else
+    for (SambaFlow *other = firstOf(share); other; other = nextOf(share, other))
+      ask(&asking, other);
 
-  if (cycles && askOthers(share, index, from, window)) {
+  if (cycles && asking.any) {
     double rate = sambaNumberOf(cycles) / sambaNumberOf(window);
     double fair = fairRate(share, flow, rate);
     if (rate > fair * turn) {
@@ -177,7 +192,7 @@ const SambaFlow *sambaShareBook(SambaShare *share, uint32_t index, uint64_t now,
                       .next = flow->next,
                       .turn = turn};
   list(share, index);
-  endLast(share, index, now + sambaCyclesOf(all + 0.5));
+  endLast(share, index, &asking, now + sambaCyclesOf(all + 0.5));
   sambaFlowPay(flow);
   return flow;
 }

@@ -141,7 +141,7 @@ static SambaPassing *makePassing(SambaEngine *engine, const SambaActor *actor) {
   for (uint32_t o = 0; o < actor->output_count; ++o) {
     const SambaPort *port = &unit->outputs[actor->outputs[o].port];
     SambaPassingOutput *output = &passing->outputs[o];
-    output->vector_elements = vectorElements(engine, unit, port);
+    output->vector = sambaVectorOf(vectorElements(engine, unit, port));
     output->token_elements = port->token_elements;
     output->places = sambaPipelinePlaces(engine->machine, engine->section, unit, port, actor->lanes,
                                          actor->latency);
@@ -318,7 +318,7 @@ static uint64_t madeWith(const SambaEngine *engine, const SambaActor *actor, uin
   uint64_t elements = output->elements + elementsMade(actor, index, step);
   if (elements == output->token_elements)
     return engine->streams[actor->outputs[index].open_stream].vectors;
-  return elements / output->vector_elements;
+  return sambaVectorsIn(output->vector, elements);
 }
 
 /* When the pipeline has places for what a step makes. One vector always finds one. */
@@ -344,6 +344,8 @@ static uint64_t stepAt(SambaEngine *engine, const SambaActor *actor, const Samba
     uint32_t port = actor->inputs[i].port;
     uint64_t elements = sambaSimdWalkUses(&passing->walk, port, step, step->ends_firing);
     SambaSimdNeed need = sambaSimdInputNeed(&passing->walk.inputs[port], elements);
+    passing->inputs[i].uses = elements;
+    passing->inputs[i].uses_up = need.used_up;
     SambaCursor *cursor = &engine->cursors[actor->inputs[i].taken];
     at = sambaTimeMax(at, inputAt(engine, &passing->inputs[i], cursor, need, from));
   }
@@ -356,9 +358,13 @@ static void useInputs(const SambaActor *actor, const SambaSimdStep *step) {
   for (uint32_t i = 0; i < actor->input_count; ++i) {
     uint32_t port = actor->inputs[i].port;
     SambaSimdInput *input = &passing->walk.inputs[port];
-    input->elements = sambaSimdWalkUses(&passing->walk, port, step, step->ends_firing);
-    uint64_t used_up = sambaSimdInputNeed(input, input->elements).used_up;
-    passing->inputs[i].taken = sambaTimeMax(passing->inputs[i].taken, used_up);
+    SambaPassingInput *passed = &passing->inputs[i];
+    if (actor->inputs[i].is_late) { /* nobody has asked yet */
+      passed->uses = sambaSimdWalkUses(&passing->walk, port, step, step->ends_firing);
+      passed->uses_up = sambaSimdInputNeed(input, passed->uses).used_up;
+    }
+    input->elements = passed->uses;
+    passed->taken = sambaTimeMax(passed->taken, passed->uses_up);
   }
 }
 
@@ -366,7 +372,7 @@ static void useInputs(const SambaActor *actor, const SambaSimdStep *step) {
  * accumulators in the next cycle. */
 static uint64_t resultAt(const SambaActor *actor, const SambaPassingOutput *output, uint64_t at) {
   SambaPassing *passing = actor->passing;
-  uint64_t elements = sambaTimeMin(output->vector_elements, output->token_elements);
+  uint64_t elements = sambaTimeMin(output->vector.elements, output->token_elements);
   uint64_t groups = sambaTimeCeilDiv(elements, actor->lanes);
   uint64_t begin = sambaTimeMax(at + 1, passing->result_at);
   passing->result_at = begin + groups * actor->result_cycles;

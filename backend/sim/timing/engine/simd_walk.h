@@ -12,9 +12,24 @@ typedef struct SambaSimdStep {
   bool ends_firing; /* every counter within the token is */
 } SambaSimdStep;
 
+/* How many elements a vector has; of most streams a power of two, which divides faster. */
+typedef struct SambaVector {
+  uint64_t elements;
+  uint32_t shift;
+  bool is_power;
+} SambaVector;
+
+static inline SambaVector sambaVectorOf(uint64_t elements) {
+  return (SambaVector){elements, (uint32_t)__builtin_ctzll(elements), !(elements & (elements - 1))};
+}
+/* Whole vectors in so many elements. */
+static inline uint64_t sambaVectorsIn(SambaVector vector, uint64_t elements) {
+  return vector.is_power ? elements >> vector.shift : elements / vector.elements;
+}
+
 typedef struct SambaSimdInput {
   const SambaPort *port;
-  uint64_t vector_elements;
+  SambaVector vector;
   int64_t index;     /* of the element that the next step uses first */
   uint64_t elements; /* of the token that have been used */
 } SambaSimdInput;
@@ -35,19 +50,71 @@ typedef struct SambaSimdWalk {
 /* A walk that begins with a firing; it lives in the arena. */
 SambaSimdWalk sambaSimdWalkMake(SambaArena *arena, const SambaMachine *machine,
                                 const SambaSection *section, const SambaUnit *unit, uint64_t lanes);
-SambaSimdStep sambaSimdWalkNext(const SambaSimdWalk *walk);
+static inline SambaSimdStep sambaSimdWalkNext(const SambaSimdWalk *walk) {
+  const SambaCompute *compute = &walk->unit->compute;
+  SambaSimdStep step = {1, true, true};
+  uint32_t inner = compute->counter_count;
+  if (inner == compute->token_level)
+    return step;
+
+  uint64_t left = compute->trips[inner - 1] - walk->counters[inner - 1];
+  step.points = walk->lanes < left ? walk->lanes : left;
+  for (uint32_t c = compute->token_level; c < inner; ++c) {
+    uint64_t after = walk->counters[c] + (c + 1 == inner ? step.points : 1);
+    bool last = after == compute->trips[c];
+    step.ends_firing &= last;
+    step.ends_sums &= last || c >= 64 || !(compute->program.reduce_mask >> c & 1);
+  }
+  return step;
+}
+
 /* Elements of an input's token that have been used after the step; all of them when it is the last
  * one with this token. */
-uint64_t sambaSimdWalkUses(const SambaSimdWalk *walk, uint32_t input, const SambaSimdStep *step,
-                           bool ends_token);
+static inline uint64_t sambaSimdWalkUses(const SambaSimdWalk *walk, uint32_t index,
+                                         const SambaSimdStep *step, bool ends_token) {
+  const SambaSimdInput *input = &walk->inputs[index];
+  if (ends_token)
+    return input->port->token_elements;
+  const SambaCompute *compute = &walk->unit->compute;
+  int64_t stride = 0, last = input->index;
+  if (compute->counter_count > compute->token_level)
+    stride = input->port->compute.strides[compute->counter_count - 1];
+  if (stride > 0)
+    last += stride * (int64_t)(step->points - 1);
+  uint64_t elements = last < 0 ? 0 : (uint64_t)last + 1;
+  return elements > input->elements ? elements : input->elements;
+}
+
 /* The vectors with these elements. */
-SambaSimdNeed sambaSimdInputNeed(const SambaSimdInput *input, uint64_t elements);
+static inline SambaSimdNeed sambaSimdInputNeed(const SambaSimdInput *input, uint64_t elements) {
+  uint64_t whole = sambaVectorsIn(input->vector, elements);
+  bool rest = elements > whole * input->vector.elements;
+  SambaSimdNeed need = {whole + rest, whole};
+  if (elements == input->port->token_elements)
+    need.used_up = need.touched;
+  return need;
+}
+
 /* Vectors that the pipeline before an output holds: one for each cycle of its latency, and more
  * where the stream is narrower than the unit. */
 uint64_t sambaPipelinePlaces(const SambaMachine *machine, const SambaSection *section,
                              const SambaUnit *unit, const SambaPort *output, uint64_t lanes,
                              uint64_t latency);
 /* Goes on behind the step. */
-void sambaSimdWalkAdvance(SambaSimdWalk *walk, const SambaSimdStep *step);
+static inline void sambaSimdWalkAdvance(SambaSimdWalk *walk, const SambaSimdStep *step) {
+  const SambaUnit *unit = walk->unit;
+  uint64_t by = step->points;
+  for (uint32_t c = unit->compute.counter_count; c-- > unit->compute.token_level; by = 1) {
+    uint64_t trips = unit->compute.trips[c];
+    walk->counters[c] += by;
+    bool wraps = walk->counters[c] == trips;
+    int64_t steps = (int64_t)by - (wraps ? (int64_t)trips : 0);
+    for (uint32_t i = 0; i < unit->input_count; ++i)
+      walk->inputs[i].index += steps * walk->inputs[i].port->compute.strides[c];
+    if (!wraps)
+      break;
+    walk->counters[c] = 0;
+  }
+}
 
 #endif

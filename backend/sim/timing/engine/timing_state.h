@@ -214,12 +214,15 @@ typedef struct SambaMemoryState {
 /* An input of such a COMPUTE. */
 typedef struct SambaPassingInput {
   uint64_t taken;   /* vectors of the token */
+  uint64_t uses;    /* elements of it that have been used when the next step is over */
+  uint64_t uses_up; /* and vectors */
   uint64_t free_at; /* the next one is taken no earlier */
 } SambaPassingInput;
 
 /* An output of it. */
 typedef struct SambaPassingOutput {
-  uint64_t vector_elements, token_elements;
+  SambaVector vector;
+  uint64_t token_elements;
   uint64_t elements, made; /* of the running token: elements and vectors that are made */
   /* Of all tokens: when each vector leaves, at its number modulo the places of the pipeline. */
   uint64_t places, left, *left_at;
