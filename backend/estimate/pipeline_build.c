@@ -303,14 +303,15 @@ static void findNeighbours(SambaPipelineRun *run) {
 
 /* What a write costs beside reads. */
 static double turnCycles(const SambaPipelineRun *run) {
-  double bytes = 0, writes = 0;
+  double bytes = 0, writes = 0, written = 0;
   for (uint32_t a = 0; a < run->actor_count; ++a) {
     const SambaPipelineActor *actor = &run->actors[a];
     double tokens = (double)actor->firings * actor->twins;
     bytes += tokens * actor->bytes;
     writes += actor->kind == SAMBA_PIPELINE_STORE ? tokens * actor->requests : 0;
+    written += actor->kind == SAMBA_PIPELINE_STORE ? tokens * actor->bytes : 0;
   }
-  return sambaMachineTurnCycles(run->machine, writes / fmax(bytes, 1));
+  return sambaMachineTurnCycles(run->machine, writes / fmax(bytes, 1), written / fmax(writes, 1));
 }
 
 void sambaPipelineBuild(SambaPipelineRun *run) {

@@ -157,13 +157,15 @@ double sambaMachineStreamLatency(const SambaMachine *machine) {
          (row + (rate > 0 ? place / rate : 0)) * (double)machine->clock_hz;
 }
 
-double sambaMachineTurnCycles(const SambaMachine *machine, double writes_per_byte) {
+double sambaMachineTurnCycles(const SambaMachine *machine, double writes_per_byte,
+                              double bytes_per_write) {
   int64_t channels = machine->hbm_channels > 0 ? machine->hbm_channels : machine->ddr_channels;
   double rate = channelRate(machine), high = (double)machine->dram_write_high;
   double low = (double)machine->dram_write_low, burst = (double)machine->dram_burst_bytes;
   /* Writes that come to a channel that is never idle before the first of them is due. */
   double due = SAMBA_WRITE_AGE_WINDOWS * (double)machine->dram_window * burst * writes_per_byte;
-  double together = fmax(SAMBA_WRITES_PER_TURN, (fmin(due, high) - low) / 2);
+  double window = (double)machine->dram_window * burst / fmax(bytes_per_write, burst);
+  double together = fmax(SAMBA_WRITES_PER_TURN, fmin(fmin(due, high - low), window));
   double turn = 2 * (double)machine->dram_turnaround_ps * 1e-12 * (double)machine->clock_hz;
   return rate > 0 ? turn / together / (double)channels : 0;
 }

@@ -17,9 +17,8 @@
 #define SAMBA_SHORT_ROWS_COST 1.15 /* of rows below two bursts: each activates a DRAM row */
 
 /* Writes that a channel serves between reads wait for their age (these windows of bursts) or a full
- * queue. A turn serves half of those above the low mark, because hits go before the oldest; few are
- * due where writes are few. 2.6 in the element-wise sections of ResNet-50 (6,500 writes per
- * channel), 5 to 8 in AdamW's. */
+ * queue. A turn serves those that came in such a time, from a full queue down to the low mark or
+ * for a window of bursts at most; at least these many where writes are few. */
 #define SAMBA_WRITES_PER_TURN 2.6
 #define SAMBA_WRITE_AGE_WINDOWS 4
 
@@ -84,7 +83,8 @@ double sambaMachineLoadLatency(const SambaMachine *machine);
 double sambaMachineStreamLatency(const SambaMachine *machine);
 /* Cycles by which a write lengthens the work of the whole memory beyond its bytes, when there are
  * reads beside it: its channel turns to it and back. */
-double sambaMachineTurnCycles(const SambaMachine *machine, double writes_per_byte);
+double sambaMachineTurnCycles(const SambaMachine *machine, double writes_per_byte,
+                              double bytes_per_write);
 /* Bytes per cycle that one address generator reads at most: its outstanding bursts over their
  * latency. */
 double sambaMachineAgBytesPerCycle(const SambaMachine *machine);
