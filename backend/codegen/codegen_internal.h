@@ -93,10 +93,11 @@ void sambaStateResult(const SambaTileNest *nest, SambaArena *arena, SambaPort *p
 /* What a load by index sends into PMUs: the first `count` dimensions of its tokens. */
 void sambaStateGather(const SambaTileNest *nest, uint32_t operand, const SambaTileGather *gather,
                       uint32_t count, SambaArena *arena, SambaPort *port);
-/* Tiles of the result in the order of these dimensions, with `copies` of staged_dim side by
- * side. */
+/* Tiles of the result in the order of these dimensions, with `copies` of staged_dim side by side,
+ * each with the tiles of a run. */
 void sambaStateStaged(const SambaTileNest *nest, uint32_t count, const uint32_t *dims,
-                      uint32_t staged_dim, uint32_t copies, SambaArena *arena, SambaPort *port);
+                      uint32_t staged_dim, uint32_t copies, uint32_t run, SambaArena *arena,
+                      SambaPort *port);
 
 /* --- indexed_tensors.c --- */
 

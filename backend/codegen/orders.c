@@ -65,12 +65,16 @@ void sambaStateGather(const SambaTileNest *nest, uint32_t operand, const SambaTi
 }
 
 void sambaStateStaged(const SambaTileNest *nest, uint32_t count, const uint32_t *dims,
-                      uint32_t staged_dim, uint32_t copies, SambaArena *arena, SambaPort *port) {
+                      uint32_t staged_dim, uint32_t copies, uint32_t run, SambaArena *arena,
+                      SambaPort *port) {
   SambaStatedOrder order;
   sambaStatedOrderStart(&order, SAMBA_ORDER_PLACES);
   for (uint32_t i = 0; i < count; ++i) {
     if (dims[i] == staged_dim)
       appendDim(nest, SAMBA_NO_INDEX, SAMBA_NO_INDEX, dims[i], copies, nest->copy_step[dims[i]],
+                &order);
+    if (dims[i] == staged_dim && run > 1)
+      appendDim(nest, SAMBA_NO_INDEX, SAMBA_NO_INDEX, dims[i], run, nest->loop_step[dims[i]],
                 &order);
     appendDim(nest, SAMBA_NO_INDEX, SAMBA_NO_INDEX, dims[i], nest->tile[dims[i]], 1, &order);
   }

@@ -104,9 +104,10 @@ static uint32_t rowAxis(const SambaTileNest *nest, int64_t *out_row) {
 
 /* The unrolled dimension whose copies lie side by side in DRAM rows too short to be stored one by
  * one; SAMBA_NO_INDEX: none. It must be the last with several copies in the range, so that its
- * copies' tokens follow each other. */
+ * copies' tokens follow each other. Where each copy takes a run of tiles, out_run is the loop over
+ * these: all of them make rows together. */
 static uint32_t stagedDim(const SambaCodegen *codegen, const SambaTileNest *nest,
-                          const SambaCopyRange *range, int64_t *out_row_bytes) {
+                          const SambaCopyRange *range, int64_t *out_row_bytes, uint32_t *out_run) {
   const SambaGroup *group = nest->group;
   const SambaStageTensor *type = &codegen->graph->tensors[group->output.tensor];
   int64_t row_elements;
@@ -118,7 +119,12 @@ static uint32_t stagedDim(const SambaCodegen *codegen, const SambaTileNest *nest
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
     if (range->count[dim] > 1)
       last = dim;
-  if (last == SAMBA_NO_INDEX || row[last] != 1 || nest->copy_step[last] != nest->tile[last])
+  if (last == SAMBA_NO_INDEX || row[last] != 1)
+    return SAMBA_NO_INDEX;
+  *out_run = SAMBA_NO_INDEX;
+  if (nest->copy_step[last] != nest->tile[last])
+    *out_run = sambaTileNestRunLoop(nest, last);
+  if (nest->copy_step[last] != nest->tile[last] && *out_run == SAMBA_NO_INDEX)
     return SAMBA_NO_INDEX;
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim)
     if (dim != last && row[dim] && nest->tile[dim] > 1)
@@ -154,29 +160,57 @@ static uint32_t tileDims(const SambaTileNest *nest, uint32_t staged_dim, uint32_
   return count;
 }
 
-/* The points of a tile, and of the whole range when staged_dim's copies belong to it. */
+/* How a range's results are staged. */
+typedef struct Staging {
+  bool used;
+  uint32_t dim;   /* the dimension whose copies make rows together; SAMBA_NO_INDEX: none */
+  uint32_t run;   /* the loop whose steps make rows with them; SAMBA_NO_INDEX: none */
+  uint32_t parts; /* equal parts of its copies, a staging buffer each */
+  bool apart;     /* buffers of their own for each of the other copies, else they share them */
+} Staging;
+
+/* Tiles of each copy that make rows together. */
+static int64_t runOf(const SambaTileNest *nest, const Staging *staging) {
+  return staging->run == SAMBA_NO_INDEX ? 1 : sambaTileNestLoop(nest, staging->run).trips;
+}
+
+/* The first loop whose results share a slot of a staging buffer. */
+static uint32_t stagedLoop(const SambaTileNest *nest, const Staging *staging) {
+  return staging->run == SAMBA_NO_INDEX ? sambaTileNestPassesAt(nest) : staging->run;
+}
+
+/* Of a range the copies along one dimension alone. */
+static SambaCopyRange copiesAlong(const SambaCopyRange *range, uint32_t along) {
+  SambaCopyRange only = *range;
+  for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim)
+    if (dim != along)
+      only.count[dim] = 1;
+  return only;
+}
+
+/* The points of a tile, and of the whole range when the staged dimension's copies belong to it. */
 static void walkStagedTile(const SambaTileNest *nest, const SambaStageOperand *map,
-                           uint32_t staged_dim, const SambaCopyRange *range, SambaWalk *walk) {
+                           const Staging *staging, const SambaCopyRange *range, SambaWalk *walk) {
+  const uint32_t staged_dim = staging->dim;
   uint32_t dims[SAMBA_MAX_STAGE_DIMS];
   uint32_t count = tileDims(nest, staged_dim, dims);
 
   walk->token_level = walk->count;
   for (uint32_t i = 0; i < count; ++i) {
     if (dims[i] == staged_dim) {
-      SambaCopyRange only = *range;
-      for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim)
-        if (dim != staged_dim)
-          only.count[dim] = 1;
+      const SambaCopyRange only = copiesAlong(range, staged_dim);
       sambaWalkCopies(walk, nest, map, &only);
+      if (staging->run != SAMBA_NO_INDEX)
+        sambaWalkLoops(walk, nest, map, staging->run, staging->run + 1);
     }
     sambaWalkTile(walk, nest, map, dims[i]);
   }
 }
 
 /* A tile of the copies along staged_dim in a staging buffer as a tensor of one axis: the element
- * stride of each dimension, with the copies outside of the tile along staged_dim. Returns how many
- * elements it has. */
-static int64_t mapStagedTile(const SambaTileNest *nest, uint32_t staged_dim, int64_t copies,
+ * stride of each dimension, with the copies outside of the tile along staged_dim. tiles: that lie
+ * side by side along it. Returns how many elements it has. */
+static int64_t mapStagedTile(const SambaTileNest *nest, uint32_t staged_dim, int64_t tiles,
                              SambaStageOperand *map) {
   uint32_t dims[SAMBA_MAX_STAGE_DIMS];
   uint32_t count = tileDims(nest, staged_dim, dims);
@@ -184,18 +218,10 @@ static int64_t mapStagedTile(const SambaTileNest *nest, uint32_t staged_dim, int
 
   for (uint32_t i = count; i-- > 0;) {
     map->axes[0].coefficients[dims[i]] = stride;
-    stride *= nest->tile[dims[i]] * (dims[i] == staged_dim ? copies : 1);
+    stride *= nest->tile[dims[i]] * (dims[i] == staged_dim ? tiles : 1);
   }
   return stride;
 }
-
-/* How a range's results are staged. */
-typedef struct Staging {
-  bool used;
-  uint32_t dim;   /* the dimension whose copies make rows together; SAMBA_NO_INDEX: none */
-  uint32_t parts; /* equal parts of its copies, a staging buffer each */
-  bool apart;     /* buffers of their own for each of the other copies, else they share them */
-} Staging;
 
 /* Copies of the range beside those that make rows together. */
 static SambaCopyRange otherCopies(const SambaCopyRange *range, uint32_t staged_dim) {
@@ -205,17 +231,19 @@ static SambaCopyRange otherCopies(const SambaCopyRange *range, uint32_t staged_d
   return others;
 }
 
-/* Slots of a staging buffer: one per tile. Where a tile is one pass, each of the other copies has
- * slots of its own; else their passes come by turns, and they share a slot. */
-static bool sharesSlots(const SambaTileNest *nest) { return sambaTileNestPasses(nest) > 1; }
+/* Slots of a staging buffer: one per tile, or per run of tiles. Where that is one pass, each of the
+ * other copies has slots of its own; else their passes come by turns, and they share a slot. */
+static bool sharesSlots(const SambaTileNest *nest, const Staging *staging) {
+  return sambaTileNestPasses(nest) * runOf(nest, staging) > 1;
+}
 
 /* Elements of a slot of a staging buffer that takes the tokens of a range. */
-static int64_t stagedElements(const SambaTileNest *nest, uint32_t staged_dim,
+static int64_t stagedElements(const SambaTileNest *nest, const Staging *staging,
                               const SambaCopyRange *range) {
   uint32_t copies = sambaCopyRangeSize(range, nest->group->dim_count);
-  if (!sharesSlots(nest))
-    copies = staged_dim == SAMBA_NO_INDEX ? 1 : range->count[staged_dim];
-  return sambaTileNestTileElements(nest) * copies;
+  if (!sharesSlots(nest, staging))
+    copies = staging->dim == SAMBA_NO_INDEX ? 1 : range->count[staging->dim];
+  return sambaTileNestTileElements(nest) * runOf(nest, staging) * copies;
 }
 
 /* Lets a walk over a staging slot step the other copies, each with `elements`. */
@@ -234,33 +262,33 @@ static void walkOthers(const SambaCopyRange *others, int64_t elements, SambaWalk
 
 /* A staging buffer: takes the tokens of the range's copies in turn, hands on tiles with rows across
  * staged_dim. */
-static SambaStatus addStage(SambaCodegen *codegen, const SambaGroupPlan *plan, uint32_t staged_dim,
-                            const SambaCopyRange *range, uint32_t number, uint32_t *out_unit) {
+static SambaStatus addStage(SambaCodegen *codegen, const SambaGroupPlan *plan,
+                            const Staging *staging, const SambaCopyRange *range, uint32_t number,
+                            uint32_t *out_unit) {
   const SambaTileNest *nest = &plan->nest;
+  const uint32_t staged_dim = staging->dim;
+  const uint32_t copies = staged_dim == SAMBA_NO_INDEX ? 1 : range->count[staged_dim];
+  const int64_t run = runOf(nest, staging);
   const SambaGroup *group = nest->group;
   SambaDType dtype = codegen->graph->tensors[group->output.tensor].dtype;
   SambaStageOperand map = {.tensor = group->output.tensor, .index_operand = SAMBA_NO_INDEX};
-  int64_t row = mapStagedTile(nest, staged_dim,
-                              staged_dim == SAMBA_NO_INDEX ? 1 : range->count[staged_dim], &map);
-  int64_t size = stagedElements(nest, staged_dim, range);
+  int64_t row = mapStagedTile(nest, staged_dim, copies * run, &map);
+  int64_t size = stagedElements(nest, staging, range);
   const SambaCopyRange others = otherCopies(range, staged_dim);
-  SambaCopyRange staged = *range;
-  for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim)
-    if (dim != staged_dim)
-      staged.count[dim] = 1;
+  const SambaCopyRange staged = copiesAlong(range, staged_dim);
 
   /* Both ports step the slots; one writes the points of a copy, the other reads all in a row. */
-  const uint32_t passes = sambaTileNestPassesAt(nest);
+  const uint32_t passes = stagedLoop(nest, staging);
   SambaWalk write, read;
   memset(&write, 0, sizeof write);
   sambaWalkLoops(&write, nest, &map, 0, passes);
-  if (!sharesSlots(nest))
+  if (!sharesSlots(nest, staging))
     sambaWalkCopies(&write, nest, &map, &others);
   sambaWalkClearAddresses(&write, write.count);
   write.slot_level = write.count;
   read = write;
   sambaWalkLoops(&write, nest, &map, passes, sambaTileNestOutputLevel(nest));
-  if (sharesSlots(nest)) {
+  if (sharesSlots(nest, staging)) {
     walkOthers(&others, row, &write);
     walkOthers(&others, row, &read);
   }
@@ -289,8 +317,7 @@ static SambaStatus addStage(SambaCodegen *codegen, const SambaGroupPlan *plan, u
   uint32_t dims[SAMBA_MAX_STAGE_DIMS];
   uint32_t count = tileDims(nest, staged_dim, dims);
   sambaStateResult(nest, codegen->arena, &unit->inputs[0]);
-  sambaStateStaged(nest, count, dims, staged_dim,
-                   staged_dim == SAMBA_NO_INDEX ? 1 : range->count[staged_dim], codegen->arena,
+  sambaStateStaged(nest, count, dims, staged_dim, copies, (uint32_t)run, codegen->arena,
                    &unit->outputs[0]);
 
   return NULL;
@@ -316,7 +343,7 @@ static bool stagesFit(const SambaCodegen *codegen, const SambaTileNest *nest,
       own.count[dim] = 1;
   }
   SambaDType dtype = codegen->graph->tensors[nest->group->output.tensor].dtype;
-  return 2 * stagedElements(nest, staging->dim, &own) * sambaDTypeBytes(dtype) <=
+  return 2 * stagedElements(nest, staging, &own) * sambaDTypeBytes(dtype) <=
          codegen->machine->pmu_bytes;
 }
 
@@ -342,7 +369,7 @@ static bool cutStages(const SambaCodegen *codegen, const SambaTileNest *nest,
   copies /= together; /* those of a tail are not cut apart */
 
   for (uint32_t parts = 1; parts <= copies; ++parts) {
-    Staging cut = {true, staging->dim, parts, staging->apart};
+    Staging cut = {true, staging->dim, staging->run, parts, staging->apart};
     uint64_t merged = copies / parts;
     if (copies % parts || merged > flows || (cut.apart && others * parts > flows) ||
         !stagesFit(codegen, nest, range, &cut))
@@ -360,14 +387,17 @@ static Staging stagingOf(const SambaCodegen *codegen, const SambaTileNest *nest,
                          const SambaCopyRange *range) {
   const SambaStageTensor *type = &codegen->graph->tensors[nest->group->output.tensor];
   int64_t row = 0, row_elements;
-  const Staging none = {false, SAMBA_NO_INDEX, 0, false};
-  Staging staging = {true, stagedDim(codegen, nest, range, &row), 0, false};
+  const Staging none = {false, SAMBA_NO_INDEX, SAMBA_NO_INDEX, 0, false};
+  Staging staging = {true, SAMBA_NO_INDEX, SAMBA_NO_INDEX, 0, false};
+  staging.dim = stagedDim(codegen, nest, range, &row, &staging.run);
+  if (staging.dim == SAMBA_NO_INDEX)
+    staging.run = SAMBA_NO_INDEX;
   if (type->rank == 0 || nest->group->output.index_operand != SAMBA_NO_INDEX)
     return none;
 
   rowAxis(nest, &row_elements);
   int64_t own = passRow(nest) * sambaDTypeBytes(type->dtype);
-  row = row_elements * sambaDTypeBytes(type->dtype);
+  row = row_elements * runOf(nest, &staging) * sambaDTypeBytes(type->dtype);
   if (staging.dim == SAMBA_NO_INDEX &&
       (own >= sambaStagingRowBytes(codegen->machine) || own >= row))
     return none;
@@ -424,7 +454,7 @@ static void walkStore(const SambaTileNest *nest, const Staging *staging,
 
   sambaWalkStart(walk, nest, map, range);
   sambaWalkLoops(walk, nest, map, 0,
-                 staging->used ? sambaTileNestPassesAt(nest) : sambaTileNestOutputLevel(nest));
+                 staging->used ? stagedLoop(nest, staging) : sambaTileNestOutputLevel(nest));
   sambaWalkCopies(walk, nest, map, &copies->tokens);
   if (!staging->used) {
     walkPass(nest, map, walk);
@@ -442,7 +472,7 @@ static void walkStore(const SambaTileNest *nest, const Staging *staging,
       walk->steps[walk->count].axis[axis] = map->axes[axis].coefficients[dim] * delta;
     ++walk->count;
   }
-  walkStagedTile(nest, map, dim, &copies->part, walk);
+  walkStagedTile(nest, map, staging, &copies->part, walk);
 }
 
 /* Staging buffers in the order in which the store takes their tokens: other copies, then parts. */
@@ -462,8 +492,7 @@ static SambaStatus addStages(SambaCodegen *codegen, SambaGroupPlan *plan, const 
       uint32_t stage;
       if (staging->dim != SAMBA_NO_INDEX)
         part.first[staging->dim] = range->first[staging->dim] + p * part.count[staging->dim];
-      SAMBA_RETURN_IF_ERROR(
-          addStage(codegen, plan, staging->dim, &part, (*stage_number)++, &stage));
+      SAMBA_RETURN_IF_ERROR(addStage(codegen, plan, staging, &part, (*stage_number)++, &stage));
       sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){stage, 0}, &(SambaEndpoint){unit, 0},
                            1);
       addSinksOf(plan, &part, stage);

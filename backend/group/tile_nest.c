@@ -564,6 +564,22 @@ int64_t sambaTileNestResults(const SambaTileNest *nest) {
   return results;
 }
 
+/* Results of a copy beside those of a run at least: the last ones leave when all of a run is there.
+ */
+enum { leastRuns = 4 };
+
+uint32_t sambaTileNestRunLoop(const SambaTileNest *nest, uint32_t dim) {
+  if (sambaTileNestCarriesSums(nest) || sambaTileNestIsPipelined(nest, dim) ||
+      nest->trips[dim] == 1 || nest->loop_step[dim] != nest->tile[dim] ||
+      nest->copy_step[dim] != nest->tile[dim] * nest->trips[dim] ||
+      sambaTileNestResults(nest) < leastRuns * nest->trips[dim])
+    return SAMBA_NO_INDEX;
+  uint32_t position = sambaTileNestPassesAt(nest);
+  while (position-- > 0 && nest->trips[nest->dim_at[position]] == 1)
+    ;
+  return nest->dim_at[position] == dim ? position : SAMBA_NO_INDEX;
+}
+
 int64_t sambaTileNestTileElements(const SambaTileNest *nest) {
   int64_t elements = 1;
   for (uint32_t dim = 0; dim < nest->group->parallel_count; ++dim)

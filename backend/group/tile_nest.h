@@ -129,6 +129,10 @@ static inline SambaTileLoop sambaTileNestLoop(const SambaTileNest *nest, uint32_
   dim = nest->dim_at[position < passes_at ? position : position - dims];
   return (SambaTileLoop){dim, nest->trips[dim], nest->loop_step[dim]};
 }
+/* Where copies along a dimension take runs of tiles, and its loop is the innermost that makes
+ * results: the position of that loop. Then the results of all its steps make rows together. It is
+ * SAMBA_NO_INDEX elsewhere, and where the rows would be most of the results. */
+uint32_t sambaTileNestRunLoop(const SambaTileNest *nest, uint32_t dim);
 /* The position in the chain of a position of the loop order, as mappings name levels. */
 uint32_t sambaTileNestChainLevel(const SambaTileNest *nest, uint32_t level);
 

@@ -379,6 +379,15 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
                      stages(nest, staged, (uint32_t)buffers, sourcesPerStage);
 }
 
+/* The dimension whose runs of tiles make rows together; SAMBA_NO_INDEX: none. */
+static uint32_t runDim(const SambaTileNest *nest) {
+  uint32_t last = SAMBA_NO_INDEX;
+  for (uint32_t dim = 0; dim < nest->group->parallel_count; ++dim)
+    last = nest->unroll[dim] > 1 ? dim : last;
+  bool runs = last != SAMBA_NO_INDEX && sambaTileNestRunLoop(nest, last) != SAMBA_NO_INDEX;
+  return runs ? last : SAMBA_NO_INDEX;
+}
+
 static double outputRowBytes(const SambaTileNest *nest, uint32_t *out_staged) {
   const SambaStageOperand *map = &nest->group->output;
   const SambaStageTensor *tensor = &nest->graph->tensors[map->tensor];
@@ -389,6 +398,13 @@ static double outputRowBytes(const SambaTileNest *nest, uint32_t *out_staged) {
       if (map->axes[axis].coefficients[dim] == 1)
         box.size[axis] *= nest->tile[dim];
   }
+
+  double short_row = 4 * (double)nest->machine->dram_burst_bytes;
+  bool is_short = rowBytes(nest, map, &box, stageNone, out_staged) < short_row;
+  uint32_t run = is_short ? runDim(nest) : SAMBA_NO_INDEX;
+  for (uint32_t axis = 0; axis < tensor->rank && run != SAMBA_NO_INDEX; ++axis)
+    if (map->axes[axis].coefficients[run] == 1)
+      box.size[axis] *= nest->trips[run];
   return rowBytes(nest, map, &box, stageAny, out_staged);
 }
 
@@ -559,6 +575,8 @@ static double tailOf(const SambaGroupLimits *limits, const SambaTileNest *nest, 
                      double firings) {
   double chunks = firings / (double)sambaTileNestTrips(nest, sambaTileNestOutputLevel(nest));
   double bytes = tileBytes(nest);
+  uint32_t run = limits->stored_output ? runDim(nest) : SAMBA_NO_INDEX;
+  bytes *= run == SAMBA_NO_INDEX ? 1 : (double)nest->trips[run]; /* which leave together */
   return firing * chunks + (limits->stored_output ? bytes * nest->copies /
                                                         sambaMachineDramBytesPerCycle(nest->machine)
                                                   : bytes / (double)nest->machine->vector_bytes);
