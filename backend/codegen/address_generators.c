@@ -25,7 +25,7 @@ typedef struct AgUse {
   uint32_t spread;   /* streams to each source: the buffers over which its slot is spread */
   int64_t row_bytes; /* > 0: staged, and a range should make rows of whole bursts out of these */
   bool stores;
-  int64_t stored_row;        /* bytes that a store moves in a cycle at most */
+  bool indexed;              /* a store at places that are read */
   double first_bytes, bytes; /* before the first firing; in all */
   double due; /* cycles after the first firing by which all of a spread slot must be there */
 } AgUse;
@@ -35,6 +35,7 @@ typedef SAMBA_ARRAY(AgUse) AgUses;
 typedef struct AgShare {
   uint32_t ranges, ways;
   double even; /* ranges as large as the largest that all sources make */
+  double row;  /* bytes that a store moves in a cycle at most */
 } AgShare;
 
 /* No port has more streams than a lane has flow ids. */
@@ -68,21 +69,30 @@ static bool hasWholeRows(const SambaCodegen *codegen, const AgUse *use, uint32_t
 /* Bytes per cycle that a share of generators moves: what fills one buffer together cannot exceed
  * its port. */
 static double rateOf(const SambaCodegen *codegen, const AgUse *use, AgShare share) {
-  double one = use->stores ? SAMBA_STORE_SHARE * (double)use->stored_row
+  double one = use->stores ? SAMBA_STORE_SHARE * share.row
                            : SAMBA_LOAD_SHARE * sambaMachineAgBytesPerCycle(codegen->machine);
   return share.even * fmin(share.ways * one, (double)codegen->machine->pmu_port_bytes);
 }
 
+/* Fewer copies for each store may be staged where more are not. */
+static double storedRow(const SambaCodegen *codegen, const AgUse *use, uint32_t ranges) {
+  int64_t most = codegen->machine->ag_bytes;
+  if (!use->stores || use->indexed)
+    return (double)most;
+  int64_t row = sambaStoredRowBytes(codegen, use->nest, ranges);
+  return (double)(row < most ? row : most);
+}
+
 /* The best use of at most `wanted` generators. */
 static AgShare shareOf(const SambaCodegen *codegen, const AgUse *use, uint32_t wanted) {
-  AgShare best = {0, 1, 0};
+  AgShare best = {0, 1, 0, 0};
   for (uint32_t ways = 1; ways <= use->most_ways && ways <= wanted; ways *= 2) {
     uint32_t most = wanted / ways < use->most_ranges ? wanted / ways : use->most_ranges;
     uint32_t ranges = use->stores ? sambaCutResults(use->nest, most, NULL)
                                   : sambaCutCopies(use->nest, use->mask, most, NULL);
     uint32_t largest = use->stores ? sambaLargestResults(use->nest, most)
                                    : sambaLargestCut(use->nest, use->mask, most);
-    AgShare share = {ranges, ways, (double)use->sources / largest};
+    AgShare share = {ranges, ways, (double)use->sources / largest, storedRow(codegen, use, ranges)};
     if (rateOf(codegen, use, share) > rateOf(codegen, use, best) &&
         isWithinFlows(codegen, use, ranges) && hasWholeRows(codegen, use, ranges))
       best = share;
@@ -220,11 +230,7 @@ static void collect(SambaCodegen *codegen, AgUses *uses, int64_t *total) {
     use.most_ways = 1;
     use.stores = true;
     use.due = INFINITY;
-    use.stored_row = group->output.index_operand == SAMBA_NO_INDEX
-                         ? sambaStoredRowBytes(codegen, nest)
-                         : codegen->machine->ag_bytes;
-    if (use.stored_row > codegen->machine->ag_bytes)
-      use.stored_row = codegen->machine->ag_bytes;
+    use.indexed = group->output.index_operand != SAMBA_NO_INDEX;
     use.first_bytes = bytes / (double)sambaTileNestResults(nest); /* after the last firing */
     use.bytes = bytes;
     sambaArrayAppend(uses, use);
@@ -260,7 +266,8 @@ static Options optionsOf(SambaCodegen *codegen, const AgUse *use) {
     asked.row_bytes = 0; /* no cut makes whole rows: broken ones then */
   }
 
-  AgShare each = {use->sources, 1, use->sources}; /* a generator for each source always will do */
+  /* A generator for each source always will do. */
+  AgShare each = {use->sources, 1, use->sources, storedRow(codegen, use, use->sources)};
   if (!options.size)
     options.data[options.size++] = (Option){use->sources, each, rateOf(codegen, use, each)};
   return options;

@@ -75,9 +75,9 @@ void sambaConnectSinks(SambaCodegen *codegen, uint32_t group, uint32_t copy, uin
  * lane has flow ids. */
 bool sambaStoresFit(const SambaCodegen *codegen, const SambaTileNest *nest, uint32_t count);
 
-/* Bytes that stores of a result find side by side at least: what they move in a cycle is no more.
- */
-int64_t sambaStoredRowBytes(const SambaCodegen *codegen, const SambaTileNest *nest);
+/* Bytes that `count` stores of a result find side by side at least: what they move in a cycle is no
+ * more. */
+int64_t sambaStoredRowBytes(const SambaCodegen *codegen, const SambaTileNest *nest, uint32_t count);
 
 /* carried_sums.c: the buffers through which the sums of a group's copies go. */
 SambaStatus sambaCodegenAddSums(SambaCodegen *codegen, uint32_t group, const uint32_t *computes);

@@ -409,12 +409,11 @@ static Staging stagingOf(const SambaCodegen *codegen, const SambaTileNest *nest,
   return cutStages(codegen, nest, range, row, &staging) ? staging : none;
 }
 
-int64_t sambaStoredRowBytes(const SambaCodegen *codegen, const SambaTileNest *nest) {
+int64_t sambaStoredRowBytes(const SambaCodegen *codegen, const SambaTileNest *nest,
+                            uint32_t count) {
   const SambaStageTensor *type = &codegen->graph->tensors[nest->group->output.tensor];
-  uint64_t flows = (uint64_t)codegen->machine->flows_per_lane;
-  uint32_t least = (uint32_t)(((uint64_t)sambaTileNestWriters(nest) + flows - 1) / flows);
-  SambaCopyRange *ranges = sambaAllocateZeroed(least + 1, sizeof *ranges);
-  sambaCutResults(nest, least, ranges);
+  SambaCopyRange *ranges = sambaAllocateZeroed(count, sizeof *ranges);
+  sambaCutResults(nest, count, ranges);
   bool staged = stagingOf(codegen, nest, &ranges[0]).used;
   free(ranges);
   return staged ? codegen->machine->ag_bytes : passRow(nest) * sambaDTypeBytes(type->dtype);
