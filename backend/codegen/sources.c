@@ -153,12 +153,40 @@ typedef struct Source { /* of one operand in memory */
                       one */
 } Source;
 
+/* The slot of a buffer; returns its elements. Where the outermost rows of a slot for an array end
+ * within a word, they are padded: elements that follow each other would lie in two words, and the
+ * array takes those of many rows in each cycle. */
+static int64_t slotLayout(const SambaCodegen *codegen, const Source *source, uint32_t depth,
+                          SambaTokenLayout *out_layout) {
+  const SambaTileNest *nest = &codegen->plans[source->group].nest;
+  const SambaTileBox *slot = &source->slot;
+  int64_t element = sambaDTypeBytes(sambaTileNestDType(nest, source->operand));
+  int64_t words = codegen->machine->pmu_word_bytes / element;
+  *out_layout = sambaLayoutBox(slot);
+  if (!nest->group->systolic || slot->rank < 2 || words < 2)
+    return slot->elements;
+
+  uint32_t axis = sambaOutermostAxis(slot);
+  int64_t row = sambaCeilDiv(out_layout->stride[axis], words) * words;
+  int64_t bytes = row * slot->size[axis] * element;
+  if (axis + 1 == slot->rank || bytes * depth > codegen->machine->pmu_bytes)
+    return slot->elements;
+  out_layout->stride[axis] = row;
+  return row * slot->size[axis];
+}
+
+/* Slots of a buffer; what is loaded once has one. */
+static uint32_t depthOf(const SambaTileNest *nest, const Source *source) {
+  if (sambaTileNestTrips(nest, source->level) == 1)
+    return 1;
+  return (nest->depth[source->operand] + source->ring - 1) / source->ring;
+}
+
 /* The write ports of a buffer: one per load, each for its part of the slot, or one that takes
  * staged chunks. */
 static void setBufferWrites(SambaCodegen *codegen, const Source *source, const SambaWalk *slots,
-                            SambaUnit *unit) {
+                            const SambaTokenLayout *layout, SambaUnit *unit) {
   SambaDType dtype = sambaTileNestDType(&codegen->plans[source->group].nest, source->operand);
-  SambaTokenLayout layout = sambaLayoutBox(&source->slot);
   uint32_t ports = source->staged_dim == SAMBA_NO_INDEX ? source->ways : 1;
 
   for (uint32_t w = 0; w < ports; ++w) {
@@ -176,7 +204,7 @@ static void setBufferWrites(SambaCodegen *codegen, const Source *source, const S
     walk.axis_start[source->cut_axis] +=
         sambaBoxPartStart(&source->slot, source->cut_axis, ports, w);
     sambaSetPort(codegen->arena, &unit->inputs[w], &walk, dtype,
-                 sambaWalkAccess(&walk, &layout, NULL, 0, codegen->arena));
+                 sambaWalkAccess(&walk, layout, NULL, 0, codegen->arena));
   }
 }
 
@@ -213,22 +241,21 @@ static SambaStatus addBuffer(SambaCodegen *codegen, const Source *source, uint32
   const SambaGroup *group = nest->group;
   const SambaStageOperand *map = &group->operands[source->operand].map;
   SambaDType dtype = sambaTileNestDType(nest, source->operand);
-  uint32_t depth = 1; /* loaded once: one slot */
-  if (sambaTileNestTrips(nest, source->level) > 1)
-    depth = (nest->depth[source->operand] + source->ring - 1) / source->ring;
+  const uint32_t depth = depthOf(nest, source);
+  SambaTokenLayout layout;
+  const uint64_t elements = (uint64_t)slotLayout(codegen, source, depth, &layout);
   const char *name =
       sambaArenaFormat(codegen->arena, "%s.in%u.buffer%u", plan->prefix, source->operand, number);
   if (twin)
     name = sambaArenaFormat(codegen->arena, "%s.twin%u", name, twin);
-  SAMBA_RETURN_IF_ERROR(
-      sambaCheckBufferBytes(codegen, name, (uint64_t)source->slot.elements, dtype, depth));
+  SAMBA_RETURN_IF_ERROR(sambaCheckBufferBytes(codegen, name, elements, dtype, depth));
   *out_unit = sambaAssemblyAddUnit(
       &codegen->assembly, SAMBA_UNIT_BUFFER, name, sambaCodegenLayer(codegen, group),
       source->staged_dim == SAMBA_NO_INDEX ? source->ways : 1, readers);
   SambaUnit *unit = sambaAssemblyUnit(&codegen->assembly, *out_unit);
 
   unit->buffer.slot_count = depth;
-  unit->buffer.slot_elements = (uint64_t)source->slot.elements;
+  unit->buffer.slot_elements = elements;
   SambaWalk slots;
   sambaWalkStart(&slots, nest, map, NULL);
   sambaWalkLoops(&slots, nest, map, 0, source->level);
@@ -236,7 +263,7 @@ static SambaStatus addBuffer(SambaCodegen *codegen, const Source *source, uint32
     slots.steps[slots.count - 1].trips /= source->ring;
   sambaWalkClearAddresses(&slots, slots.count);
   slots.slot_level = slots.token_level = slots.count;
-  setBufferWrites(codegen, source, &slots, unit);
+  setBufferWrites(codegen, source, &slots, &layout, unit);
   SambaWalk read;
   sambaWalkCopy(&read, &slots);
   uint32_t end = sambaTileNestTokenLevel(nest, source->operand);
@@ -250,7 +277,6 @@ static SambaStatus addBuffer(SambaCodegen *codegen, const Source *source, uint32
     sambaWalkCopies(&read, nest, map, &in_turn);
   }
   sambaWalkToken(&read, nest, source->operand);
-  SambaTokenLayout layout = sambaLayoutBox(&source->slot);
   for (uint32_t p = 0; p < readers; ++p) {
     SambaPort *port = &unit->outputs[p];
     sambaWalkMakeRelative(&read, &source->slot);

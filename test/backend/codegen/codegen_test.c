@@ -456,8 +456,63 @@ static void sharedSlicesAreLoadedInParts(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+/* A product in bf16 whose tiles of 16 columns are short rows in memory: two copies have two of them
+ * each, one after the other. Emits it, and compares its values with those of the stages. */
+static SambaSection *emitRuns(SambaArena *arena, int64_t depth) {
+  const SambaDType dtype = SAMBA_DTYPE_BF16;
+  const SambaMachine *machine = sambaMachineFind(sambaStringRef("sn40l"));
+  SambaStageGraph graph = {.arena = arena, .name = "runs"};
+  uint32_t x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){160, depth});
+  uint32_t w = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){depth, 64});
+  addMatmul(&graph, x, w, false, SAMBA_TENSOR_RESULT, dtype);
+  graph.mappings[0] = (SambaMapping){.dim_count = 3,
+                                     .tile = {16, 16, depth},
+                                     .unroll = {1, 2, 1},
+                                     .order = {0, 1, 2},
+                                     .operand_level = {1, 0},
+                                     .operand_depth = {2, 1}};
+  for (uint32_t s = 1; s < graph.stage_count; ++s) { /* what rounds the sums */
+    graph.mappings[s] = graph.mappings[0];
+    graph.mappings[s].dim_count = 2;
+  }
+  SambaSection *section;
+  assert_null(sambaCodegenSection(&graph, machine, arena, &section));
+  assert_null(executeGraph(&graph, machine, 1));
+  return section;
+}
+
+/* What is stored together has the tiles of both runs: 64 columns of 16 rows. */
+static void runsOfTilesAreStoredTogether(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  const SambaSection *section = emitRuns(&arena, 32);
+  uint32_t stores = 0;
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    if (section->units[u].kind == SAMBA_UNIT_STORE) {
+      ++stores;
+      assert_int_equal(section->units[u].inputs[0].token_elements, 16 * 64);
+    }
+  assert_int_equal(stores, 1);
+  sambaArenaDestroy(&arena);
+}
+
+/* 33 values of 2 bytes are no whole words of 4: a slot of 16 such rows has 34 for each. */
+static void rowsOfSlotsBeginWords(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  const SambaSection *section = emitRuns(&arena, 33);
+  uint32_t padded = 0;
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    padded += section->units[u].kind == SAMBA_UNIT_BUFFER &&
+              section->units[u].buffer.slot_elements == 16 * 34;
+  assert_int_equal(padded, 1);
+  sambaArenaDestroy(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(sharedSlicesAreLoadedInParts),
+                                     cmocka_unit_test(runsOfTilesAreStoredTogether),
+                                     cmocka_unit_test(rowsOfSlotsBeginWords),
                                      cmocka_unit_test(tailsComputeTheSame),
                                      cmocka_unit_test(streamsStateOrders),
                                      cmocka_unit_test(plannedGraphsComputeTheSame),
