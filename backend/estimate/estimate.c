@@ -182,8 +182,34 @@ static double burstRate(const SambaSection *section, const SambaStream *stream,
   return 1000 * bytes / width / streams / usedShare(machine);
 }
 
+/* How many streams a PCU takes in turn with this one, in runs of tokens that FIFOs do not hold. */
+static uint32_t turnsOf(const SambaSection *section, const SambaStream *stream,
+                        const SambaMachine *machine) {
+  uint64_t width = sambaStreamVectorBytes(section, stream, machine);
+  uint32_t most = 1;
+  for (uint32_t d = 0; d < stream->destination_count; ++d) {
+    const SambaUnit *unit = &section->units[stream->destinations[d].unit];
+    if (unit->kind != SAMBA_UNIT_COMPUTE)
+      continue;
+    const SambaPort *port = &unit->inputs[stream->destinations[d].port];
+    double vectors = sambaTokenVectors(port, stream->kind, width) * port->block;
+    bool held = vectors <= (double)machine->fifo_depth;
+    most = !held && port->stream_count > most ? port->stream_count : most;
+  }
+  return most;
+}
+
+/* While a PCU takes the tokens of one stream, that one alone brings what several bring in turn. So
+ * three that bring half a lane each then cannot share it, whatever they do on average. One has room
+ * beside another stream of that rate, which the lane just carries. */
+static uint32_t turnRate(uint32_t rate, uint32_t turns) {
+  uint32_t alone = rate * turns < 1000 ? rate * turns : 1000;
+  uint32_t beside = 1000 - alone < alone ? 1000 - alone : alone;
+  return beside > rate ? beside : rate;
+}
+
 const uint32_t *sambaSectionBurstRates(const SambaSection *section, const SambaMachine *machine,
-                                       const uint32_t *rates, SambaArena *arena) {
+                                       const uint32_t *rates, bool turns, SambaArena *arena) {
   uint32_t *bursts = SAMBA_ARENA_ARRAY(arena, uint32_t, section->stream_count);
   double *faster = SAMBA_ARENA_ARRAY(arena, double, section->unit_count); /* than on average */
   double loading = SAMBA_LOAD_SHARE * sambaMachineAgBytesPerCycle(machine);
@@ -205,6 +231,8 @@ const uint32_t *sambaSectionBurstRates(const SambaSection *section, const SambaM
       uint32_t streams = section->units[end->unit].inputs[end->port].stream_count;
       double rate = burstRate(section, stream, machine, storing, streams);
       bursts[s] = (uint32_t)fmin(fmax(ceil(rate), rates[s]), 1000);
+    } else if (turns) {
+      bursts[s] = turnRate(rates[s], turnsOf(section, stream, machine));
     }
   }
 

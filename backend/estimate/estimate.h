@@ -33,8 +33,9 @@ double sambaSectionLoadCycles(const SambaSection *section, const SambaMachine *m
 const uint32_t *sambaSectionRates(const SambaSection *section, const SambaMachine *machine,
                                   SambaArena *arena);
 /* The same while memory fills buffers, as fast as its generators can: such streams come in bursts,
- * beside operands that need their share of a lane all the time. rates: those on average. */
+ * beside operands that need their share of a lane all the time. turns: so do those that a PCU takes
+ * in turn, such as the PMUs over which an operand is spread. rates: those on average. */
 const uint32_t *sambaSectionBurstRates(const SambaSection *section, const SambaMachine *machine,
-                                       const uint32_t *rates, SambaArena *arena);
+                                       const uint32_t *rates, bool turns, SambaArena *arena);
 
 #endif

@@ -134,12 +134,21 @@ static SambaStatus place(SambaSection *section, const SambaMachine *machine) {
   return status;
 }
 
-/* Lanes have room for what comes in bursts where that is possible. */
+/* Lanes have room for what comes in bursts where that is possible: for what PCUs take in turn and
+ * for what memory fills, or for the latter. SAMBA_EXHAUSTED where it is not. */
 static SambaStatus routeBursts(SambaSection *section, const SambaMachine *machine) {
   SambaArena arena = {0};
   const uint32_t *rates = sambaSectionRates(section, machine, &arena);
-  SambaStatus status =
-      sambaSectionRoute(section, machine, sambaSectionBurstRates(section, machine, rates, &arena));
+  const uint32_t *fills = sambaSectionBurstRates(section, machine, rates, false, &arena);
+  const uint32_t *turns = sambaSectionBurstRates(section, machine, rates, true, &arena);
+  SambaStatus status = NULL;
+  bool differ = memcmp(fills, turns, section->stream_count * sizeof *fills) != 0;
+  if (differ)
+    status = sambaSectionRoute(section, machine, turns);
+  if (!differ || sambaStatusGetCode(status) == SAMBA_EXHAUSTED) {
+    sambaStatusFree(status);
+    status = sambaSectionRoute(section, machine, fills);
+  }
   sambaArenaDestroy(&arena);
   return status;
 }
