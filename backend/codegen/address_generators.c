@@ -27,7 +27,8 @@ typedef struct AgUse {
   bool stores;
   bool indexed;              /* a store at places that are read */
   double first_bytes, bytes; /* before the first firing; in all */
-  double due; /* cycles after the first firing by which all of a spread slot must be there */
+  double begins; /* cycles from the section's first firing to the first one that needs this */
+  double due;    /* cycles after that one by which all of a spread slot must be there */
 } AgUse;
 
 typedef SAMBA_ARRAY(AgUse) AgUses;
@@ -125,8 +126,33 @@ static double spreadCycles(const SambaTileNest *nest, uint32_t spread, uint32_t 
   return sambaTileNestFiringCycles(nest) * firings * (spread - 1) / parts;
 }
 
-static void addOperand(SambaCodegen *codegen, SambaGroupPlan *plan, uint32_t i, AgUses *uses,
-                       int64_t *total) {
+/* Cycles in which a group makes its first slice, or all of its tensor without a pipeline. */
+static double sliceCycles(const SambaTileNest *nest) {
+  double slices = (double)sambaTileNestTrips(nest, nest->pipeline_count);
+  double firings = (double)sambaTileNestTrips(nest, sambaTileNestLoops(nest));
+  return sambaTileNestFiringCycles(nest) * firings / slices;
+}
+
+/* Cycles from the first firing of the section to the first one of each group: those before it make
+ * a slice first. */
+static double *beginnings(const SambaCodegen *codegen, SambaArena *arena) {
+  double *begins = SAMBA_ARENA_ARRAY(arena, double, codegen->groups.count);
+  for (uint32_t g = 0; g < codegen->groups.count; ++g) {
+    const SambaGroup *group = codegen->groups.groups[g];
+    for (uint32_t i = 0; i < group->operand_count; ++i) {
+      const SambaTensorPlan *read = &codegen->tensors[group->operands[i].map.tensor];
+      for (size_t w = 0; w < read->writers.size; ++w) {
+        uint32_t writer = read->writers.data[w];
+        if (writer < g)
+          begins[g] = fmax(begins[g], begins[writer] + sliceCycles(&codegen->plans[writer].nest));
+      }
+    }
+  }
+  return begins;
+}
+
+static void addOperand(SambaCodegen *codegen, SambaGroupPlan *plan, uint32_t i, double begins,
+                       AgUses *uses, int64_t *total) {
   const SambaTileNest *nest = &plan->nest;
   const SambaGroup *group = nest->group;
   const SambaStageOperand *map = &group->operands[i].map;
@@ -160,15 +186,14 @@ static void addOperand(SambaCodegen *codegen, SambaGroupPlan *plan, uint32_t i, 
                .nest = loads,
                .mask = sambaCopyMask(loads, i),
                .sources = sambaTileNestSources(loads, i),
-               .spread = spread * ring};
+               .spread = spread * ring,
+               .begins = begins};
   use.most_ranges = use.sources;
   use.most_ways = direct ? 1 : waysOf(codegen, &box);
   use.first_bytes =
       (double)box.elements * use.sources * sambaDTypeBytes(sambaTileNestDType(nest, i));
   use.bytes = use.first_bytes * (double)slots;
-  /* A group behind others begins later than the section. */
-  bool alone = codegen->groups.count == 1;
-  use.due = spread > 1 && alone ? spreadCycles(nest, spread, position) : INFINITY;
+  use.due = spread > 1 ? spreadCycles(nest, spread, position) : INFINITY;
   SambaCopyRange whole;
   sambaCutCopies(loads, use.mask, 1, &whole);
   if (!direct && spread * ring == 1 &&
@@ -209,13 +234,14 @@ static void collect(SambaCodegen *codegen, AgUses *uses, int64_t *total) {
     sambaArrayAppend(uses, use);
   }
 
+  const double *begins = beginnings(codegen, &codegen->scratch);
   for (uint32_t g = 0; g < codegen->groups.count; ++g) {
     SambaGroupPlan *plan = &codegen->plans[g];
     const SambaTileNest *nest = &plan->nest;
     const SambaGroup *group = nest->group;
     for (uint32_t i = 0; i < group->operand_count; ++i)
       if (group->operands[i].value && !codegen->tensors[group->operands[i].map.tensor].buffered)
-        addOperand(codegen, plan, i, uses, total);
+        addOperand(codegen, plan, i, begins[g], uses, total);
     if (codegen->graph->tensors[group->output.tensor].role != SAMBA_TENSOR_RESULT)
       continue;
     *total += group->output.index_operand != SAMBA_NO_INDEX; /* loads the indices */
@@ -287,10 +313,11 @@ static const Option *atRate(const Options *options, double rate) {
   return &options->data[low];
 }
 
-/* Cycles of the use before the first firing when it moves so many bytes per cycle: what that needs,
- * and so much of a spread slot that the rest is not late. */
+/* Cycles of the use before the section's first firing when it moves so many bytes per cycle: what
+ * its own first firing needs, and so much of a spread slot that the rest is not late. */
 static double firstCycles(const AgUse *use, double rate) {
-  return fmax(use->first_bytes / rate, use->bytes / rate - use->due);
+  double cycles = fmax(use->first_bytes / rate, use->bytes / rate - use->due);
+  return fmax(0, cycles - use->begins);
 }
 
 /* When the parts of a section happen: first slots are there, everything is loaded, the last tokens
@@ -301,7 +328,7 @@ typedef struct Times {
 
 /* The option with which a use meets the times. */
 static const Option *optionFor(const AgUse *use, const Options *options, const Times *times) {
-  double first = use->stores ? times->tail : times->fill;
+  double first = use->stores ? times->tail : times->fill + use->begins;
   double rate = use->bytes / times->end;
   if (!use->stores)
     rate = fmax(rate, use->bytes / (first + use->due));
