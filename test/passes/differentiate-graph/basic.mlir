@@ -13,8 +13,7 @@
 // CHECK: %[[MEAN:.*]] = samba.mean
 // CHECK: %[[SHARE:.*]] = samba.div %[[G]], %{{.*}} {samba.phase = "BCKWD"}
 // CHECK: %[[WIDE:.*]] = samba.expand
-// CHECK: samba.sum %[[WIDE]] {dim = [0], keepdim = true, samba.phase = "BCKWD"}
-// CHECK: %[[DB:.*]] = samba.reshape
+// CHECK: %[[DB:.*]] = samba.sum %[[WIDE]] {dim = [0], keepdim = false, samba.phase = "BCKWD"}
 // CHECK: %[[TURNED:.*]] = samba.permute %[[WIDE]] {dims = [1, 0], samba.phase = "BCKWD"}
 // CHECK: %[[DW:.*]] = samba.matmul %[[TURNED]], %[[X]] {samba.phase = "BCKWD"}
 // CHECK-NOT: samba.matmul
