@@ -5,7 +5,8 @@
  *
  * The reader of sections is the judge: what it cannot compose is copied. Afterwards every operation
  * can read its operands through views alone. A copy belongs to the phase of those that read it, so
- * that a phase that runs alone finds what it reads; each phase has a copy of its own. */
+ * that a phase that runs alone finds what it reads; each phase has a copy of its own. Only what an
+ * operator makes is copied once, when its own phase has a copy. */
 #include "passes/passes.h"
 
 #include "dialect/bridge/build_operation.h"
@@ -98,12 +99,36 @@ typedef struct Copies {
   uint32_t count;
 } Copies;
 
+/* Whether an operator makes what the value is a view of: then it is what it is until the operator
+ * runs again. Arguments may be written between phases. */
+static bool isOfOperator(MlirValue value) {
+  MlirOperation maker = sambaDefiningOperation(value);
+  if (mlirOperationIsNull(maker) || !sambaOperationIsView(maker))
+    return !mlirOperationIsNull(maker) && sambaOperationIsOperator(maker);
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(maker); ++i)
+    if (!isOfOperator(mlirOperationGetOperand(maker, i)))
+      return false;
+  return true;
+}
+
+/* The copy that a user of this phase may take: its phase's own, or one that was made in the phase
+ * of the value itself; false: there is none. */
+static bool findCopy(const Copies *copies, MlirValue value, SambaPefSectionType phase,
+                     uint32_t *out_index) {
+  uint32_t own = sambaPefSectionTypePlace(phase);
+  uint32_t made = sambaPefSectionTypePlace(sambaPhaseOfValue(value));
+  if (sambaPointerMapGet(&copies->by_phase[own], value.ptr, out_index))
+    return true;
+  return made < own && isOfOperator(value) &&
+         sambaPointerMapGet(&copies->by_phase[made], value.ptr, out_index);
+}
+
 /* Copies once per value and phase: later users take the same copy. */
 static MlirValue copyOf(Copies *copies, MlirValue value, MlirOperation before) {
   SambaPefSectionType phase = laterOf(sambaPhaseOf(before), sambaPhaseOfValue(value));
   SambaPointerMap *known = &copies->by_phase[sambaPefSectionTypePlace(phase)];
   uint32_t index;
-  if (sambaPointerMapGet(known, value.ptr, &index))
+  if (findCopy(copies, value, phase, &index))
     return copies->made[index];
   MlirOperation owner = sambaDefiningOperation(value);
   MlirOperation next = before;

@@ -47,3 +47,28 @@ func.func @returned(%x: tensor<4x6xf32>, %w: tensor<6x4xf32>) -> (tensor<6x4xf32
   %3 = samba.sub %w, %1 {samba.phase = "OPT"} : tensor<6x4xf32>, tensor<6x4xf32>
   return %1, %2, %3 : tensor<6x4xf32>, tensor<6x4xf32>, tensor<6x4xf32>
 }
+
+// What an operator makes is copied once: the copy of its own phase serves later ones. An argument may
+// be written between phases, so that each phase has a copy of it.
+// CHECK-LABEL: @once
+// CHECK: %[[A:.*]] = samba.permute %{{.*}} : tensor<4x6xf32>
+// CHECK-NEXT: %[[ONCE:.*]] = samba.contiguous %[[A]] : tensor<6x4xf32>
+// CHECK: samba.reshape %[[ONCE]] {shape = [24]}
+// CHECK: samba.contiguous %{{.*}} : tensor<6x4xf32>
+// CHECK: samba.contiguous %{{.*}} {samba.phase = "BCKWD"} : tensor<6x4xf32>
+// CHECK: samba.reshape %[[ONCE]] {samba.phase = "BCKWD", shape = [8, 3]}
+// CHECK-NOT: samba.contiguous
+// CHECK: return
+func.func @once(%x: tensor<4x6xf32>, %w: tensor<4x6xf32>) -> (tensor<24xf32>, tensor<8x3xf32>)
+    attributes {samba.graph = {mode = "training"}} {
+  %0 = samba.exp %x : tensor<4x6xf32>
+  %1 = samba.permute %0 {dims = array<i64: 1, 0>} : tensor<4x6xf32>
+  %2 = samba.reshape %1 {shape = array<i64: 24>} : tensor<6x4xf32>
+  %3 = samba.permute %w {dims = array<i64: 1, 0>} : tensor<4x6xf32>
+  %4 = samba.reshape %3 {shape = array<i64: 24>} : tensor<6x4xf32>
+  %5 = samba.sub %2, %4 : tensor<24xf32>, tensor<24xf32>
+  %6 = samba.reshape %1 {samba.phase = "BCKWD", shape = array<i64: 8, 3>} : tensor<6x4xf32>
+  %7 = samba.reshape %3 {samba.phase = "BCKWD", shape = array<i64: 8, 3>} : tensor<6x4xf32>
+  %8 = samba.sub %6, %7 {samba.phase = "BCKWD"} : tensor<8x3xf32>, tensor<8x3xf32>
+  return %5, %8 : tensor<24xf32>, tensor<8x3xf32>
+}
