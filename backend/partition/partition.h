@@ -87,6 +87,7 @@ typedef struct SambaPartition {
   uint32_t *order; /* of the operators; all arrays lie in the arena */
   uint32_t section_count;
   SambaPartitionSection *sections;
+  uint32_t *runs; /* the sections in the order in which they run: equal ones one after the other */
   double cycles, seed_cycles; /* of all sections, and of the seed's */
   bool over, reordered;
   uint32_t priced, reused; /* structures that were asked for; intervals that have such a one */

@@ -118,4 +118,7 @@ void sambaSearchPrice(SambaSearch *search, const uint32_t *classes, uint32_t cou
 bool sambaMoveGroups(SambaSearch *search, const SambaGroupOrder *order, uint32_t *section_count,
                      uint32_t *sizes, SambaArena *arena, SambaGroupOrder *out_order);
 
+/* In which order the sections that were found run; writes `runs` of the result. */
+void sambaGatherRepeats(SambaSearch *search, SambaArena *arena);
+
 #endif

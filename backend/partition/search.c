@@ -439,20 +439,24 @@ SambaPartition sambaPartitionSearch(const SambaPartitionProblem *problem, SambaA
   SambaPartition result = {.cycles = INFINITY};
   SambaSearch search = {
       .problem = problem, .classes = sambaSectionClassesCreate(problem), .result = &result};
-  SambaGroupOrder given = sambaGroupOrderCreate(problem, NULL, arena), late;
+  SambaGroupOrder given = sambaGroupOrderCreate(problem, NULL, arena), late = {0};
   KnownPartition seed = seedInGroups(problem, &given, arena);
-  Found found = searchOrder(&search, &given, &seed, arena);
-  result.seed_cycles = found.known_cycles;
-  double in_order = found.cycles;
-  improve(&search, given, &found, arena);
-  sambaArrayFree(&found.starts);
+  Found of_given = searchOrder(&search, &given, &seed, arena), of_late = {.cycles = INFINITY};
+  result.seed_cycles = of_given.known_cycles;
+  double in_order = of_given.cycles;
+  bool has_late = !sambaSearchIsOver(&search) && sambaLateOrder(problem, &given, arena, &late);
+  if (has_late)
+    of_late = searchOrder(&search, &late, &(KnownPartition){0, NULL}, arena);
 
-  if (!sambaSearchIsOver(&search) && sambaLateOrder(problem, &given, arena, &late)) {
-    found = searchOrder(&search, &late, &(KnownPartition){0, NULL}, arena);
-    improve(&search, late, &found, arena);
-    sambaArrayFree(&found.starts);
-  }
+  /* Time may be over before groups have moved in both orders: the better one is first. */
+  bool late_first = of_late.cycles < of_given.cycles;
+  improve(&search, late_first ? late : given, late_first ? &of_late : &of_given, arena);
+  if (has_late && !sambaSearchIsOver(&search))
+    improve(&search, late_first ? given : late, late_first ? &of_given : &of_late, arena);
+  sambaArrayFree(&of_given.starts);
+  sambaArrayFree(&of_late.starts);
   result.reordered = result.cycles < in_order;
+  sambaGatherRepeats(&search, arena);
   sambaSectionClassesFree(&search.classes);
   return result;
 }

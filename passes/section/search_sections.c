@@ -316,10 +316,10 @@ uint32_t sambaSearchSections(const SambaSearchRequest *request, SambaSearchTime 
   SambaPartitionProblem problem = problemOf(&builder, &pricing);
   SambaPartition found = sambaPartitionSearch(&problem, &builder.arena);
   for (uint32_t s = 0; s < found.section_count; ++s) {
-    const SambaPartitionSection *section = &found.sections[s];
+    const SambaPartitionSection *section = &found.sections[found.runs[s]];
     for (uint32_t i = 0; i < section->count; ++i)
       section_of[found.order[section->first + i]] = s;
-    ends[s] = endOf(request, &found, s);
+    ends[s] = endOf(request, &found, found.runs[s]);
   }
   countWork(&found);
   time->used += secondsNow() - pricing.start;

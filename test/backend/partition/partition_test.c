@@ -266,6 +266,26 @@ static double bestOfAll(const Graph *graph, uint32_t *order, uint32_t size, uint
   return best;
 }
 
+/* Each section runs once, behind those that make what it reads. */
+static void checkRuns(const Graph *graph, const SambaPartition *found) {
+  bool made[mostOperators] = {false};
+  uint32_t ran = 0;
+  for (uint32_t s = 0; s < found->section_count; ++s) {
+    const SambaPartitionSection *section = &found->sections[found->runs[s]];
+    for (uint32_t at = 0; at < section->count; ++at) {
+      uint32_t o = found->order[section->first + at];
+      assert_false(made[o]);
+      made[o] = true;
+      ++ran;
+      for (uint32_t i = 0; i < graph->operators[o].read_count; ++i) {
+        uint32_t value = graph->reads[o][i].value;
+        assert_true(value >= graph->problem.operator_count || made[value]);
+      }
+    }
+  }
+  assert_int_equal(ran, graph->problem.operator_count);
+}
+
 /* The sections cover the order, which computes what it reads first; returns their cycles. */
 static double checked(const Graph *graph, const SambaPartition *found) {
   uint32_t count = graph->problem.operator_count, place[mostOperators], at = 0, cuts = 0;
@@ -282,6 +302,7 @@ static double checked(const Graph *graph, const SambaPartition *found) {
     at += found->sections[s].count;
   }
   assert_int_equal(at, count);
+  checkRuns(graph, found);
   return count <= 31 ? cyclesOf(graph, found->order, cuts) : found->cycles;
 }
 
@@ -379,6 +400,45 @@ static void equalLayersArePricedOnce(void **unused) {
   }
 }
 
+/* A chain whose operators do not fit beside each other, and of each value an end of one kind: the
+ * ends run one after the other behind the chain, unless memory does not hold what they read. */
+static void equalEndsRunTogether(void **unused) {
+  (void)unused;
+  enum { length = 6 };
+  for (uint32_t narrow = 0; narrow < 2; ++narrow) {
+    SambaArena arena = {0};
+    Graph graph;
+    state = 1;
+    makeMachine(&graph);
+    for (uint32_t k = 0; k < kinds; ++k)
+      graph.machine.kinds[k] = (Kind){.units = graph.machine.units, .work = 100, .bytes = 100};
+    graph.machine.kinds[4].bytes = 1;
+    graph.machine.load = 20;
+    graph.problem.memory = narrow ? 1 : UINT64_MAX;
+    uint32_t value = mostOperators;
+    for (uint32_t i = 0; i < length; ++i) {
+      uint32_t chain = graph.problem.operator_count;
+      addOperator(&graph, i % 2, 1, &value);
+      addOperator(&graph, 4, 1, &chain);
+      graph.values[chain + 1].leaves = true;
+      value = chain;
+    }
+
+    SambaPartition found = sambaPartitionSearch(&graph.problem, &arena);
+    checked(&graph, &found);
+    assert_int_equal(found.section_count, 2 * length);
+    uint32_t pairs = 0;
+    for (uint32_t s = 1; s < found.section_count; ++s)
+      pairs += graph.what[found.order[found.sections[found.runs[s]].first]] == 4 &&
+               graph.what[found.order[found.sections[found.runs[s - 1]].first]] == 4;
+    if (narrow)
+      assert_true(pairs < length - 1);
+    else
+      assert_int_equal(pairs, length - 1);
+    sambaArenaDestroy(&arena);
+  }
+}
+
 /* However early time is over, the result is no worse than what was known. */
 static void timeIsOver(void **unused) {
   (void)unused;
@@ -439,6 +499,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(bestOfItsOrder),
                                      cmocka_unit_test(nearlyBestOfAllOrders),
                                      cmocka_unit_test(equalLayersArePricedOnce),
-                                     cmocka_unit_test(timeIsOver), cmocka_unit_test(boundsAreKept)};
+                                     cmocka_unit_test(equalEndsRunTogether),
+                                     cmocka_unit_test(timeIsOver),
+                                     cmocka_unit_test(boundsAreKept)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
