@@ -154,8 +154,9 @@ def PartitionSections : Pass<"samba-partition-sections", "::mlir::ModuleOp"> {
                  Option<"opt", "opt", "std::string", "\"o1\"", "o0, o1 or o3">,
                  Option<"mapping", "mapping", "std::string", "\"section\"",
                         "section or spatial">,
-                 Option<"search_seconds", "search_seconds", "std::string", "\"2\"",
-                        "seconds of processor time that the search of o3 may take">,
+                 Option<"search_seconds", "search_seconds", "std::string", "\"\"",
+                        "seconds of processor time that the search of o3 may take; empty: 2, or 20 "
+                        "for a graph that trains">,
                  Option<"rules", "rules", "std::string", "\"\"",
                         "a file of fusion rules, or llama, gpt2, bert or resnet; empty: none">];
 }

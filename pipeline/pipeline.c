@@ -21,7 +21,8 @@ const SambaPipelineOption sambaPipelineOptionTable[] = {
     ROW(entry, "", "the function to compile; none: every public one"),
     ROW(target, "sn40l", "a shipped machine or a machine file"),
     ROW(opt, "o1", "o0 (every operator its own section), o1 (fused) or o3 (searched)"),
-    ROW(search_seconds, "2", "seconds of processor time that the search of o3 may take"),
+    ROW(search_seconds, "",
+        "seconds of processor time that the search of o3 may take; none: 2, or 20 to train"),
     ROW(mapping, "section", "section, or spatial: the whole graph is one section"),
     ROW(precision, "mp0", "mp0 (f32), mp1 (contractions in bf16) or mp4 (bf16)"),
     ROW(inference, "true", "false: the graph is trained, as the next four say"),
@@ -126,7 +127,7 @@ static SambaStatus checkOptions(const SambaPipelineOptions *options) {
                            precision);
   char *end;
   double seconds = strtod(options->search_seconds, &end);
-  if (end == options->search_seconds || *end || !(seconds >= 0))
+  if (options->search_seconds[0] && (end == options->search_seconds || *end || !(seconds >= 0)))
     return sambaStatusMake(SAMBA_INVALID, "search_seconds wants a number from 0 on, not '%s'",
                            options->search_seconds);
   if (!sambaStringRefIsOneOf(sambaStringRef(mapping), mappings))
@@ -167,7 +168,7 @@ static const char *optionText(SambaArena *arena, const SambaPipelineOptions *opt
   case 's':
     if (strcmp(options->mapping, "spatial") == 0)
       return " mapping=spatial";
-    return strcmp(options->opt, "o3") == 0
+    return strcmp(options->opt, "o3") == 0 && options->search_seconds[0]
                ? sambaArenaFormat(arena, " search_seconds=%s", options->search_seconds)
                : "";
   case 'p':

@@ -127,9 +127,7 @@ static bool isElementwise(MlirOperation operation) {
   return true;
 }
 
-/* How many elementwise operators there are from a value with several readers to where all that
- * comes of it is one value again; 1: it does not become one. */
-static uint32_t branchingOperators(const MlirOperation *operators, uint32_t most) {
+uint32_t sambaBranchingOperators(const MlirOperation *operators, uint32_t most) {
   uint32_t reach = 0;
   for (uint32_t i = 0; i < most; ++i) {
     if (!isElementwise(operators[i]))
@@ -212,7 +210,7 @@ static uint32_t joinAtOnce(const SambaSectionGraph *partition, const MlirOperati
   uint32_t by_rule = joinByRule(partition, operators + size, most - size);
   if (by_rule)
     return by_rule;
-  uint32_t count = branchingOperators(operators + size, most - size);
+  uint32_t count = sambaBranchingOperators(operators + size, most - size);
   if (count > 1 && sambaSectionTry(partition->target, operators + size, count, &unused, NULL))
     return count;
   return bringsOperand(operators, size, most) ? 2 : 1;

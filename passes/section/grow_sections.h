@@ -23,6 +23,10 @@ uint32_t sambaMostOperators(MlirOperation operation);
 /* The operators of a pinned section that begins with this one; 0: none does. */
 uint32_t sambaPinnedOperators(const SambaSectionGraph *partition, uint32_t first);
 
+/* How many elementwise operators there are from a value with several readers to where all that
+ * comes of it is one value again; 1: it does not become one. */
+uint32_t sambaBranchingOperators(const MlirOperation *operators, uint32_t most);
+
 /* Groups the operators greedily: the number of sections. section_of: of each operator its section.
  * ends: of each section, at most as many as operators, why it ends. */
 uint32_t sambaGrowSections(const SambaSectionGraph *partition, uint32_t *section_of,

@@ -111,8 +111,9 @@ static uint32_t groupByRule(const SambaSectionGraph *partition, uint32_t first, 
   return group->member_count;
 }
 
-/* Operators that the search keeps together: those of rules and the updates of parameters, each
- * within the section that it has by o1. */
+/* Operators that the search keeps together: those of rules, the updates of parameters, and
+ * elementwise operators that branch and become one value again, each within the section that it has
+ * by o1. */
 static void groupOperators(const SambaSectionGraph *partition, const uint32_t *sizes,
                            uint32_t count, uint32_t *group) {
   uint32_t first = 0, groups = 0;
@@ -124,7 +125,8 @@ static void groupOperators(const SambaSectionGraph *partition, const uint32_t *s
       if (!size)
         size = updates ? sambaWholeUpdates(operators + at, 0, sizes[s] - at)
                        : groupByRule(partition, first + at, sizes[s] - at);
-      size = size ? size : 1;
+      if (!size)
+        size = sambaBranchingOperators(operators + at, sizes[s] - at);
       for (uint32_t i = 0; i < size; ++i)
         group[first + at + i] = groups;
     }
@@ -222,10 +224,14 @@ static bool partitionSpatially(MlirOperation function, const SambaSectionGraph *
   return true;
 }
 
+/* Seconds of the search when none are given. A graph that trains has about five times the
+ * operators of its forward part. */
+enum { usualSeconds = 2, usualSecondsToTrain = 20 };
+
 /* How a module is partitioned. */
 typedef struct Manner {
   const char *opt;
-  bool spatial;
+  bool spatial, usual_time;
   SambaSearchTime time;
 } Manner;
 
@@ -255,6 +261,8 @@ static bool partitionFunction(MlirOperation function, const SambaPlanTarget *tar
   if (!apart && (rules->count || joined))
     sambaFusionRulesMatch(rules, joined, operators, count, &arena, &partition.fused);
   uint32_t section_count = count > 0;
+  if (manner->usual_time && sambaGraphTrains(function))
+    manner->time.given = usualSecondsToTrain;
   if (manner->spatial)
     fine = partitionSpatially(function, &partition, section_of, ends);
   else if (apart)
@@ -286,6 +294,10 @@ static bool readManner(MlirOperation module, const char *opt, const char *mappin
   if (!sambaStringRefIsOneOf(sambaStringRef(mapping), mappings))
     return sambaEmitOpError(
         module, "samba-partition-sections: mapping wants section or spatial, not '%s'", mapping);
+  out_manner->time.given = usualSeconds;
+  out_manner->usual_time = !search_seconds[0];
+  if (out_manner->usual_time)
+    return true;
   out_manner->time.given = strtod(search_seconds, &end);
   if (end == search_seconds || *end || !(out_manner->time.given >= 0))
     return sambaEmitOpError(
