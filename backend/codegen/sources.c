@@ -17,13 +17,6 @@ static void stateCopy(SambaCodegen *codegen, const SambaTileNest *nest, uint32_t
                     &sambaAssemblyUnit(&codegen->assembly, source.unit)->outputs[source.port]);
 }
 
-/* Copies whose tokens of the operand one unit takes, pass by pass: those of a tail. */
-static uint32_t copiesOfTaker(const SambaTileNest *nest, uint32_t operand) {
-  bool apart = nest->tail > 1 && nest->group->operands[operand].late &&
-               sambaGroupDepends(nest->group, operand, nest->tail_dim);
-  return apart ? nest->tail : 1;
-}
-
 /* What a PCU takes from a ring of PMUs: the tokens of a slice from each in turn. */
 static void takeInTurn(SambaCodegen *codegen, uint32_t g, uint32_t operand,
                        const SambaEndpoints *takers) {
@@ -34,16 +27,20 @@ static void takeInTurn(SambaCodegen *codegen, uint32_t g, uint32_t operand,
   for (size_t t = 0; t < takers->size; ++t)
     sambaAssemblyUnit(&codegen->assembly, takers->data[t].unit)
         ->inputs[takers->data[t].port]
-        .block = (uint32_t)(tokens / slices) * copiesOfTaker(nest, operand);
+        .block = (uint32_t)(tokens / slices) * sambaTileNestTakenInTurn(nest, operand);
 }
 
-/* Joins a PMU of a ring with the takers of a range. A tail takes the tokens of its copies on one
- * stream: before it turns to the next PMU it takes some of each, over and over. */
-static void connectRing(SambaCodegen *codegen, const SambaTileNest *nest, uint32_t operand,
-                        const SambaCopyRange *range, SambaEndpoint at,
-                        const SambaEndpoints *consumers) {
-  uint32_t mask = sambaCopyMask(nest, operand), together = copiesOfTaker(nest, operand);
-  if (together == 1) {
+/* Joins a read port with the takers of a range. A tail takes the tokens of its copies on one stream
+ * where a lane has not as many flow ids as there are copies, and from a ring: before it turns to
+ * the next PMU it takes some of each, over and over. */
+static void connectTakers(SambaCodegen *codegen, const SambaTileNest *nest, uint32_t operand,
+                          const SambaCopyRange *range, SambaEndpoint at, bool ring,
+                          const SambaEndpoints *consumers) {
+  uint32_t mask = sambaCopyMask(nest, operand);
+  uint32_t together = sambaTileNestTakenInTurn(nest, operand);
+  bool many = sambaCopyRangeSize(range, nest->group->dim_count) >
+              (uint64_t)codegen->machine->flows_per_lane;
+  if (together == 1 || !(ring || many)) {
     sambaConnectRange(codegen, nest, mask, range, at, consumers);
     return;
   }
@@ -70,21 +67,18 @@ static void readRange(SambaCodegen *codegen, uint32_t g, uint32_t operand,
   sambaWalkCopies(&walk, nest, map, range);
   sambaWalkToken(&walk, nest, operand);
 
-  uint32_t mask = sambaCopyMask(nest, operand);
   const SambaTensorPlan *plan = &codegen->tensors[map->tensor];
   for (uint32_t i = 0; i < plan->ring; ++i, at.unit += plan->buffers) {
     sambaSetBufferRead(codegen, map->tensor, at, &walk, map->fill);
     stateCopy(codegen, nest, operand, at);
-    if (plan->ring > 1)
-      connectRing(codegen, nest, operand, range, at, consumers);
-    else
-      sambaConnectRange(codegen, nest, mask, range, at, consumers);
+    connectTakers(codegen, nest, operand, range, at, plan->ring > 1, consumers);
   }
   uint32_t copy[SAMBA_MAX_STAGE_DIMS];
   memcpy(copy, range->first, sizeof copy);
   do
     if (plan->ring > 1)
-      takeInTurn(codegen, g, operand, &consumers[sambaCopyIndex(nest, mask, copy)]);
+      takeInTurn(codegen, g, operand,
+                 &consumers[sambaCopyIndex(nest, sambaCopyMask(nest, operand), copy)]);
   while (sambaCopyNext(nest, range, copy));
 }
 

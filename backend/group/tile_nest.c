@@ -20,6 +20,10 @@ static bool takesInTurn(const SambaTileNest *nest, uint32_t operand) {
          sambaGroupDepends(group, operand, nest->tail_dim);
 }
 
+uint32_t sambaTileNestTakenInTurn(const SambaTileNest *nest, uint32_t operand) {
+  return takesInTurn(nest, operand) ? nest->tail : 1;
+}
+
 bool sambaTileNestMakesRuns(const SambaTileNest *nest, uint32_t operand, uint32_t dim,
                             uint32_t position) {
   const SambaGroup *group = nest->group;

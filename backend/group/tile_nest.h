@@ -157,6 +157,8 @@ uint32_t sambaTileNestRing(const SambaTileNest *nest, uint32_t operand);
  * loop of the dimension, at `position`. */
 bool sambaTileNestMakesRuns(const SambaTileNest *nest, uint32_t operand, uint32_t dim,
                             uint32_t position);
+/* Copies whose tokens of the operand one unit takes in turn: those of a tail. */
+uint32_t sambaTileNestTakenInTurn(const SambaTileNest *nest, uint32_t operand);
 /* Which copies of an operand share: dimensions whose copies are loaded together (their slots
  * overlap, so one load brings a slot that holds what all of them read, and each has it in a buffer
  * of its own), and the dimension of which neighbouring copies share a buffer: two with a read port

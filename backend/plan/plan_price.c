@@ -409,7 +409,7 @@ static double outputRowBytes(const SambaTileNest *nest, uint32_t *out_staged) {
 }
 
 /* Each copy writes into the output's buffer, and each source of an operand reads from its own, on a
- * stream of its own. */
+ * stream of its own; a tail takes the tokens of all its copies on one. */
 static bool bufferStreamsFit(const SambaGroupLimits *limits, const SambaTileNest *nest) {
   int64_t flows = nest->machine->flows_per_lane;
   int64_t outputs = nest->machine->unit_vector_outputs;
@@ -419,7 +419,7 @@ static bool bufferStreamsFit(const SambaGroupLimits *limits, const SambaTileNest
     return false;
   for (uint32_t i = 0; i < nest->group->operand_count; ++i)
     if (limits->on_chip >> i & 1 && nest->group->operands[i].value &&
-        sambaTileNestSources(nest, i) / limits->buffers[i] >
+        sambaTileNestSources(nest, i) / sambaTileNestTakenInTurn(nest, i) / limits->buffers[i] >
             (limits->several >> i & 1 ? flows : outputs * flows))
       return false;
   return true;

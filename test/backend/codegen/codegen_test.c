@@ -10,6 +10,7 @@
 #include "test/backend/execute.h"
 #include "test/backend/stage_graphs.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -509,10 +510,74 @@ static void rowsOfSlotsBeginWords(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+/* Adds the sum of two matrices, point by point. */
+static void addSum(SambaStageGraph *graph, uint32_t a, uint32_t b) {
+  const SambaStageTensor like = graph->tensors[a];
+  const uint32_t operands[] = {a, b};
+  SambaStage stage = {.name = "add", .layer = "", .dim_count = 2, .operand_count = 2};
+  for (uint32_t i = 0; i < 2; ++i) {
+    stage.extents[i] = like.dims[i];
+    stage.operands[i] = (SambaStageOperand){.tensor = operands[i], .index_operand = SAMBA_NO_INDEX};
+    stage.operands[i].axes[0].coefficients[0] = stage.operands[i].axes[1].coefficients[1] = 1;
+  }
+  stage.output = stage.operands[0];
+  SambaLaneOp op = {.opcode = SAMBA_LANE_ADD, .type = SAMBA_DTYPE_F32, .operands = {0, 1}};
+  stage.ops = sambaArenaCopy(graph->arena, &op, sizeof op);
+  stage.op_count = 1;
+  stage.result = 2;
+  stage.output.tensor = addTensor(graph, SAMBA_TENSOR_RESULT, like.dtype, 2, like.dims);
+  sambaStageGraphAddStage(graph, &stage);
+}
+
+/* r = x v, y = r + x w on more copies than a lane has flow ids: the buffer of r sends each tail the
+ * tokens of all its copies on one stream. */
+static void tailsTakeTheirCopiesOnOneStream(void **state) {
+  (void)state;
+  enum { rows = 40, depth = 32, columns = 640, copies = 40 };
+  const SambaDType dtype = SAMBA_DTYPE_F32;
+  const SambaMachine *machine = sambaMachineFind(sambaStringRef("sn40l"));
+  SambaArena arena = {0};
+  SambaStageGraph graph = {.arena = &arena, .name = "tails"};
+  uint32_t x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){rows, depth});
+  uint32_t v = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){depth, columns});
+  uint32_t w = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){depth, columns});
+  uint32_t r = addMatmul(&graph, x, v, false, SAMBA_TENSOR_INTERMEDIATE, dtype);
+  uint32_t product = addMatmul(&graph, x, w, false, SAMBA_TENSOR_INTERMEDIATE, dtype);
+  addSum(&graph, r, product);
+  for (uint32_t s = 0; s < graph.stage_count; ++s)
+    graph.mappings[s] = (SambaMapping){.dim_count = graph.stages[s].dim_count,
+                                       .tile = {16, 16, depth},
+                                       .unroll = {1, s ? copies : 1, 1},
+                                       .order = {0, 1, 2},
+                                       .operand_level = {1, 1},
+                                       .operand_depth = {2, 2},
+                                       .group = s ? 1 : 0,
+                                       .pipeline_count = 1};
+
+  SambaSection *section;
+  assert_null(sambaCodegenSection(&graph, machine, &arena, &section));
+  double tails = 0; /* ports that feed all of them */
+  for (uint32_t s = 0; s < section->stream_count; ++s) {
+    const SambaStream *stream = &section->streams[s];
+    const SambaUnit *from = &section->units[stream->source.unit];
+    if (from->kind != SAMBA_UNIT_BUFFER || stream->destinations[0].port != 1 ||
+        !strstr(section->units[stream->destinations[0].unit].name, "tail"))
+      continue;
+    const SambaPort *port = &from->outputs[stream->source.port];
+    assert_true(port->block > 1);
+    assert_int_equal(port->stream_count * port->block, copies);
+    tails += 1.0 / port->stream_count;
+  }
+  assert_true(fabs(tails - 1) < 1e-6);
+  assert_null(executeGraph(&graph, machine, 1));
+  sambaArenaDestroy(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(sharedSlicesAreLoadedInParts),
                                      cmocka_unit_test(runsOfTilesAreStoredTogether),
                                      cmocka_unit_test(rowsOfSlotsBeginWords),
+                                     cmocka_unit_test(tailsTakeTheirCopiesOnOneStream),
                                      cmocka_unit_test(tailsComputeTheSame),
                                      cmocka_unit_test(streamsStateOrders),
                                      cmocka_unit_test(plannedGraphsComputeTheSame),
