@@ -241,7 +241,11 @@ static SambaStatus settleTensor(SambaCodegen *codegen, uint32_t t) {
                                          "the write"));
   plan->replicas = sambaSliceReplicas(&codegen->pipeline, &plan->slices);
   uint32_t readers = (uint32_t)plan->readers.size;
-  plan->ports = sambaPortsOfPmu(codegen->machine, readers, plan->replicas);
+  bool halves = readers > 0;
+  for (uint32_t i = 0; i < readers && halves; ++i)
+    halves = sambaTileNestTakesHalves(&codegen->plans[plan->readers.data[i].group].nest,
+                                      plan->readers.data[i].operand);
+  plan->ports = sambaPortsOfPmu(codegen->machine, readers, plan->replicas, halves);
   plan->buffers = (readers + plan->ports - 1) / plan->ports;
   plan->ring = ringOf(codegen, t);
   return NULL;

@@ -87,11 +87,14 @@ uint32_t sambaRingReaders(const SambaMachine *machine, const SambaPipeline *pipe
   return readers < ports ? readers : ports;
 }
 
-/* PMUs that a tensor may take to have one for each port, as a share of all. */
-enum { shareOfPorts = 16 };
+/* PMUs that a tensor may take to have one for each port, as a share of all, and where each takes
+ * half of a read side. */
+enum { shareOfPorts = 16, shareOfHalves = 8 };
 
-uint32_t sambaPortsOfPmu(const SambaMachine *machine, uint32_t ports, uint32_t replicas) {
-  uint32_t most = (uint32_t)(machine->grid_columns * machine->grid_rows / 2) / shareOfPorts;
+uint32_t sambaPortsOfPmu(const SambaMachine *machine, uint32_t ports, uint32_t replicas,
+                         bool halves) {
+  uint32_t most = (uint32_t)(machine->grid_columns * machine->grid_rows / 2) /
+                  (halves ? shareOfHalves : shareOfPorts);
   return ports * replicas <= most ? 1 : (uint32_t)machine->unit_vector_outputs;
 }
 

@@ -58,8 +58,10 @@ uint32_t sambaSliceRing(const SambaMachine *machine, const SambaRingNeeds *needs
 uint32_t sambaRingReaders(const SambaMachine *machine, const SambaPipeline *pipeline,
                           int64_t slice_bytes, uint32_t readers);
 /* How many read ports of a tensor's buffers each PMU has, of `ports` in each replica. All ports of
- * a PMU share its read side, so each has a PMU of its own where these are few. */
-uint32_t sambaPortsOfPmu(const SambaMachine *machine, uint32_t ports, uint32_t replicas);
+ * a PMU share its read side, so each has a PMU of its own where these are few. halves: each takes
+ * half of a read side (sambaTileNestTakesHalves), so that two leave it no cycle to spare. */
+uint32_t sambaPortsOfPmu(const SambaMachine *machine, uint32_t ports, uint32_t replicas,
+                         bool halves);
 /* The replicas with slices of their own: those along the loops that cut the tensor. */
 uint32_t sambaSliceReplicas(const SambaPipeline *pipeline, const SambaSlices *slices);
 

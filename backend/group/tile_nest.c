@@ -24,6 +24,14 @@ uint32_t sambaTileNestTakenInTurn(const SambaTileNest *nest, uint32_t operand) {
   return takesInTurn(nest, operand) ? nest->tail : 1;
 }
 
+bool sambaTileNestTakesHalves(const SambaTileNest *nest, uint32_t operand) {
+  const SambaGroup *group = nest->group;
+  int64_t bytes =
+      nest->token_elements[operand] * sambaDTypeBytes(sambaTileNestDType(nest, operand));
+  return group->systolic && !group->operands[operand].late && nest->pipeline_count == 1 &&
+         bytes > SAMBA_LONG_TOKEN * nest->machine->vector_bytes;
+}
+
 bool sambaTileNestMakesRuns(const SambaTileNest *nest, uint32_t operand, uint32_t dim,
                             uint32_t position) {
   const SambaGroup *group = nest->group;

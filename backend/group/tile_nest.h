@@ -207,6 +207,11 @@ static inline uint32_t sambaTileNestPcus(const SambaTileNest *nest) {
     return nest->copies * group->pcus;
   return nest->copies + sambaTileNestWriters(nest) * (group->pcus - 1);
 }
+/* In a pipeline, tokens of more vectors than this make others wait. */
+enum { SAMBA_LONG_TOKEN = 512 };
+/* Whether arrays take long tokens of an operand that comes from buffers of the section: each port
+ * then has half of the read side of a PMU for long, and two of them leave it no cycle to spare. */
+bool sambaTileNestTakesHalves(const SambaTileNest *nest, uint32_t operand);
 /* Cycles in which a PMU reads a vector of an array's operand: two where its elements lie in more
  * words than there are banks. */
 double sambaTileNestBankTurns(const SambaTileNest *nest, uint32_t operand);

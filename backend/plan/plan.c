@@ -311,6 +311,12 @@ static SambaStatus planSeveral(SambaPlanner *planner) {
     tryClass(&pipelines, c);
   for (uint32_t count = 2; count <= pipelines.class_count; ++count)
     tryNest(&pipelines, count);
+  /* One copy of each group is a start from which the first ones to grow leave too few PMUs for the
+   * weights of the others. */
+  pipelines.balanced = contractionsOf(planner) > 2;
+  for (uint32_t c = 0; pipelines.balanced && c < 3 && c < pipelines.class_count; ++c)
+    tryClass(&pipelines, c);
+  pipelines.balanced = false;
   uint32_t rounds = besideRounds(&pipelines);
   for (double before = INFINITY;
        rounds-- > 0 && pipelines.best.found && pipelines.best.cycles < worthBeside * before;) {

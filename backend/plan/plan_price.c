@@ -35,8 +35,8 @@ static const double requestCycles = 0.0001;
  * bursts even that out, so generators count a little where something else is the bottleneck. */
 static const double outstandingShare = 0.05;
 
-/* In a pipeline, tokens of more vectors than this make others wait; the second where it streams. */
-enum { longToken = 512, longStreamedToken = 128 };
+/* In a pipeline that streams, tokens are long sooner. */
+enum { longStreamedToken = 128 };
 static const double longTokenCost = 1.2;
 
 /* Copies all over the chip that share the multicasts of both operands hold each other up: on the
@@ -299,7 +299,8 @@ static void priceOnChip(Pricing *pricing, uint32_t i, double sources, double tok
   const SambaTileNest *nest = pricing->nest;
   uint32_t twins = sambaTileNestTwinsInside(nest, i);
   uint32_t ports = sambaTileNestReadPorts(nest, i) * twins;
-  uint32_t together = sambaPortsOfPmu(nest->machine, ports, pricing->limits->buffers[i]);
+  uint32_t together = sambaPortsOfPmu(nest->machine, ports, pricing->limits->buffers[i],
+                                      sambaTileNestTakesHalves(nest, i));
   uint32_t buffers = (ports + together - 1) / together;
   double tokens = (double)sambaTileNestTrips(nest, sambaTileNestTokenLevel(nest, i));
 
@@ -492,7 +493,7 @@ static double sumCycles(const SambaTileNest *nest) {
 /* Whether an operand of a pipeline comes in long tokens. */
 static bool hasLongTokens(const SambaTileNest *nest) {
   bool found = false;
-  int64_t most = sambaTileNestStreams(nest) ? longStreamedToken : longToken;
+  int64_t most = sambaTileNestStreams(nest) ? longStreamedToken : SAMBA_LONG_TOKEN;
   for (uint32_t i = 0; i < nest->group->operand_count && nest->pipeline_count; ++i)
     found |= nest->group->operands[i].value &&
              nest->token_elements[i] * sambaDTypeBytes(sambaTileNestDType(nest, i)) >

@@ -166,7 +166,8 @@ static int64_t spareAgs(const Search *search) {
 }
 
 /* Copies of long runs: as many as there may be, and, where each point is loaded and used once, as
- * many as there are generators, a few of them for the rest. */
+ * many as there are generators, a few of them for the rest. A group on arrays that has many tiles
+ * and, in a pipeline, few units has them too. */
 static uint32_t fewCandidates(const Search *search, uint32_t dim, int64_t most, uint32_t *out_few) {
   uint32_t count = 0;
   int64_t ags = search->limits->ags;
@@ -175,6 +176,8 @@ static uint32_t fewCandidates(const Search *search, uint32_t dim, int64_t most, 
   for (uint32_t k = 0; k < fewCopies && !search->group->systolic && most > 1; ++k)
     if (wanted[k] > 1)
       out_few[count++] = fullCopies(search, dim, wanted[k] < most ? wanted[k] : most);
+  if (search->group->systolic && search->limits->pipeline.count && most > 1)
+    out_few[count++] = fullCopies(search, dim, most);
   return count;
 }
 
