@@ -22,14 +22,10 @@
 enum { maxOperatorsOfBlock = 12 };
 
 /* Operators of one section at most: keeps the trials of a long graph linear. Up to the first number
- * they are tried one by one, behind it by fours: a trial costs as much as the section has
- * operators. Updates are tried as wholes, of which small ones have many operators each. */
-enum {
-  maxOperatorsOneByOne = 24,
-  operatorsOfStride = 4,
-  maxOperatorsPerSection = 96,
-  maxOperatorsOfUpdates = 72
-};
+ * they are tried one by one. A trial costs as much as the section has operators, so behind it steps
+ * are half of what is there, and where that is too far, halves of it. Updates are tried as wholes,
+ * of which small ones have many operators each. */
+enum { maxOperatorsOneByOne = 12, maxOperatorsPerSection = 96, maxOperatorsOfUpdates = 72 };
 
 /* Sections that take so much longer together than apart are taken for equals, as estimates are no
  * truer than that: of equals the one section leaves less to launch behind it. */
@@ -219,22 +215,34 @@ static uint32_t joinAtOnce(const SambaSectionGraph *partition, const MlirOperati
 /* A section of operators that grows, and what it takes. */
 typedef struct Growth {
   uint32_t size;
+  uint32_t step; /* operators of a step at most, as a longer one failed; 0: none did */
   double cycles;
 } Growth;
 
-/* One step: false when what comes next stays out, or there is nothing left. */
-static bool growByOne(const SambaSectionGraph *partition, const MlirOperation *operators,
-                      uint32_t most, Growth *growth, SambaSectionEnd *end) {
-  if (growth->size >= most)
-    return false;
-  uint32_t next = growth->size;
-  uint32_t least = next < maxOperatorsOneByOne ? 1 : operatorsOfStride;
-  while (next < most && next < growth->size + least)
+/* Operators with the next step, of so many at least. */
+static uint32_t sizeAfter(const SambaSectionGraph *partition, const MlirOperation *operators,
+                          uint32_t most, uint32_t size, uint32_t step) {
+  uint32_t next = size;
+  while (next < most && next < size + step)
     next += joinAtOnce(partition, operators, next, most);
-  if (!join(partition, operators, growth->size, next, &growth->cycles, end))
-    return false;
-  growth->size = next;
-  return true;
+  return next;
+}
+
+/* One step: false when what comes next stays out, or there is nothing left. */
+static bool growByStep(const SambaSectionGraph *partition, const MlirOperation *operators,
+                       uint32_t most, Growth *growth, SambaSectionEnd *end) {
+  uint32_t size = growth->size, failed = size;
+  uint32_t step = size < maxOperatorsOneByOne ? 1 : size / 2;
+  step = growth->step && growth->step < step ? growth->step : step;
+  for (; step && size < most; growth->step = step /= 2) {
+    uint32_t next = sizeAfter(partition, operators, most, size, step);
+    if (next != failed && join(partition, operators, size, next, &growth->cycles, end)) {
+      growth->size = next;
+      return true;
+    }
+    failed = next;
+  }
+  return false;
 }
 
 /* The first operators of a section; false when they are none. */
@@ -255,7 +263,7 @@ static double grownCycles(const SambaSectionGraph *partition, const MlirOperatio
   for (uint32_t first = 0; first < count;) {
     Growth growth;
     bool fits = startGrowth(partition, operators + first, count - first, &growth);
-    while (fits && growByOne(partition, operators + first, count - first, &growth, &end))
+    while (fits && growByStep(partition, operators + first, count - first, &growth, &end))
       continue;
     cycles += growth.cycles;
     first += growth.size;
@@ -290,7 +298,7 @@ static Growth wholeBlock(const SambaSectionGraph *partition, const MlirOperation
   uint32_t size = blockOperators(operators, most);
   if (size && sambaSectionTry(partition->target, operators, size, &cost, NULL) &&
       cost.cycles <= grownCycles(partition, operators, size))
-    return (Growth){size, cost.cycles};
+    return (Growth){.size = size, .cycles = cost.cycles};
   return (Growth){0};
 }
 
@@ -317,7 +325,7 @@ static uint32_t growOneByOne(const SambaSectionGraph *partition, const MlirOpera
   Growth growth = wholeBlock(partition, operators, most);
   if (!growth.size && !startGrowth(partition, operators, most, &growth))
     return growth.size;
-  for (Growth next = growth; growByOne(partition, operators, most, &next, end); growth = next)
+  for (Growth next = growth; growByStep(partition, operators, most, &next, end); growth = next)
     if (leavesToBlock(partition, operators, most, &growth, &next, end))
       break;
   return growth.size;
