@@ -16,6 +16,7 @@
 
 #include "mlir-c/BuiltinTypes.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -304,6 +305,51 @@ static SambaPartitionProblem problemOf(const Builder *builder, Pricing *pricing)
                                  .user = pricing};
 }
 
+/* Operators that trials plan in a second at most, and the share of its intervals without which the
+ * search comes nowhere near sections as long as those that are known. */
+static const double operatorsPerSecond = 50000, leastShare = 0.1;
+
+/* Operators in the intervals that the search prices before it comes to sections as long as those
+ * that are known: it goes from short ones to long ones, and of each length it has one for each kind
+ * of operator at least. */
+static double operatorsBefore(const Builder *builder) {
+  const SambaSearchRequest *request = builder->request;
+  uint32_t *seen = sambaAllocateZeroed(builder->kind_count + 1, sizeof *seen); /* 1 + the stretch */
+  double operators = 0, kinds = 0, longest = 0;
+  for (uint32_t s = 0, first = 0; s < request->seed_count; first += request->seed[s++]) {
+    uint32_t stretch = request->stretch[first], groups = 0;
+    if (first && stretch != request->stretch[first - 1]) {
+      operators += kinds * longest * longest / 2;
+      kinds = longest = 0;
+    }
+    for (uint32_t i = first; i < first + request->seed[s]; ++i) {
+      uint32_t *last = &seen[builder->operators[i].kind];
+      groups += i == first || request->group[i] != request->group[i - 1];
+      kinds += *last != stretch + 1;
+      *last = stretch + 1;
+    }
+    longest = fmax(longest, groups);
+  }
+  free(seen);
+  return operators + kinds * longest * longest / 2;
+}
+
+/* Whether the time is over long before the search may find anything: in a long graph without equal
+ * layers. */
+static bool isHopeless(const Builder *builder, const SambaSearchTime *time) {
+  double tried = operatorsPerSecond * fmax(0, time->given - time->used);
+  return leastShare * operatorsBefore(builder) > tried;
+}
+
+static void freeBuilder(Builder *builder) {
+  sambaPointerMapFree(&builder->number_of);
+  sambaStringMapFree(&builder->kinds);
+  sambaArrayFree(&builder->values);
+  sambaArrayFree(&builder->reads);
+  sambaArrayFree(&builder->key);
+  sambaArenaDestroy(&builder->arena);
+}
+
 uint32_t sambaSearchSections(const SambaSearchRequest *request, SambaSearchTime *time,
                              uint32_t *section_of, MlirAttribute *ends) {
   Builder builder = {.request = request};
@@ -311,6 +357,12 @@ uint32_t sambaSearchSections(const SambaSearchRequest *request, SambaSearchTime 
   builder.operators = SAMBA_ARENA_ARRAY(&builder.arena, SambaPartitionOperator, request->count + 1);
   for (uint32_t i = 0; i < request->count; ++i)
     buildOperator(&builder, i);
+  if (time->given > 0 && isHopeless(&builder, time)) {
+    sambaWorkAdd(SAMBA_WORK_SEARCHES_OVER, 1);
+    time->used += secondsNow() - pricing.start;
+    freeBuilder(&builder);
+    return request->seed_count;
+  }
   keepPlaces(&builder);
 
   SambaPartitionProblem problem = problemOf(&builder, &pricing);
@@ -323,11 +375,6 @@ uint32_t sambaSearchSections(const SambaSearchRequest *request, SambaSearchTime 
   }
   countWork(&found);
   time->used += secondsNow() - pricing.start;
-  sambaPointerMapFree(&builder.number_of);
-  sambaStringMapFree(&builder.kinds);
-  sambaArrayFree(&builder.values);
-  sambaArrayFree(&builder.reads);
-  sambaArrayFree(&builder.key);
-  sambaArenaDestroy(&builder.arena);
+  freeBuilder(&builder);
   return found.section_count;
 }

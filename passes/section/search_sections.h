@@ -23,7 +23,9 @@ typedef struct SambaSearchRequest {
   uint32_t seed_count;
 } SambaSearchRequest;
 
-/* Writes the section of each operator, and why each section ends. Returns how many there are. */
+/* Writes the section of each operator, and why each section ends. Returns how many there are. Both
+ * lists come with what is known of the seed, which stays where time is far too short for a search.
+ */
 uint32_t sambaSearchSections(const SambaSearchRequest *request, SambaSearchTime *time,
                              uint32_t *section_of, MlirAttribute *ends);
 

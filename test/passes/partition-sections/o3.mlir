@@ -4,6 +4,8 @@
 // RUN: samba-opt %s --samba-partition-sections="target=tiny opt=o1" | FileCheck %s --check-prefix=O1
 // Without time for trials there is what o1 finds.
 // RUN: samba-opt %s --samba-partition-sections="target=tiny opt=o3 search_seconds=0" --mlir-pass-statistics 2>&1 | FileCheck %s --check-prefix=OVER
+// Where hardly any of the trials can be made, none is.
+// RUN: samba-opt %s --samba-partition-sections="target=tiny opt=o3 search_seconds=0.000001" --mlir-pass-statistics 2>&1 | FileCheck %s --check-prefix=SHORT
 
 // The large product stands between the operators of a small chain. o1 follows the trace and makes five
 // sections of them, the search has the chain in one.
@@ -77,3 +79,6 @@ func.func @nothing() {
 // CHECK: (S) 1 graphs-reordered - Graphs that run in another order
 // CHECK-NOT: searches-over
 // OVER: (S) {{[1-9][0-9]*}} searches-over - Searches that --search-seconds ended
+// SHORT: reason = "room"
+// SHORT-NOT: intervals-priced
+// SHORT: (S) {{[1-9][0-9]*}} searches-over
