@@ -250,11 +250,19 @@ static void tryUnrolls(Search *search) {
   }
 }
 
+/* The dimensions of an order that have several tiles: the others decide nothing. */
+static uint32_t steppedDims(const Search *search, const uint32_t *order, uint32_t *out_dims) {
+  uint32_t count = 0;
+  for (uint32_t position = 0; position < search->group->dim_count; ++position)
+    if (tilesOf(search, order[position]) > 1)
+      out_dims[count++] = order[position];
+  return count;
+}
+
 /* Loop orders: as the dimensions stand, and with those of the second MAC operand first. */
 static void tryOrders(Search *search) {
   const SambaGroup *group = search->group;
   uint32_t count = 0;
-  bool differ = false;
 
   for (uint32_t i = 0; i < search->limits->pipeline.count; ++i)
     search->order[count++] = search->limits->pipeline.dim[i];
@@ -268,8 +276,8 @@ static void tryOrders(Search *search) {
   tryUnrolls(search);
   if (!group->systolic)
     return;
-  uint32_t natural[SAMBA_MAX_STAGE_DIMS];
-  memcpy(natural, search->order, sizeof natural);
+  uint32_t natural[SAMBA_MAX_STAGE_DIMS], other[SAMBA_MAX_STAGE_DIMS];
+  uint32_t stepped = steppedDims(search, search->order, natural);
   count = fixed;
   for (int columns_first = 1; columns_first >= 0; --columns_first)
     for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
@@ -278,9 +286,8 @@ static void tryOrders(Search *search) {
       if (sambaLimitsLoop(search->limits, dim) == SAMBA_NO_INDEX && column == (columns_first == 1))
         search->order[count++] = dim;
     }
-  for (uint32_t position = fixed; position < count; ++position)
-    differ |= search->order[position] != natural[position];
-  if (differ)
+  steppedDims(search, search->order, other);
+  if (memcmp(natural, other, stepped * sizeof *natural) != 0)
     tryUnrolls(search);
 }
 
