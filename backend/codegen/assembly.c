@@ -8,12 +8,15 @@
 
 uint32_t sambaAssemblyAddUnit(SambaAssembly *assembly, SambaUnitKind kind, const char *name,
                               const char *layer, uint32_t inputs, uint32_t outputs) {
-  uint32_t index = (uint32_t)assembly->units.size;
+  uint32_t index = (uint32_t)assembly->units.size, owner = index;
   const char *unique = name;
 
-  for (uint32_t attempt = 2;
-       !sambaStringMapInsert(&assembly->names, sambaStringRef(unique), index, NULL); ++attempt)
-    unique = sambaArenaFormat(assembly->arena, "%s_%u", name, attempt);
+  bool fresh = sambaStringMapInsert(&assembly->names, sambaStringRef(name), index, &owner);
+  while (!fresh) {
+    unique = sambaArenaFormat(assembly->arena, "%s_%u", name, assembly->suffixes.data[owner]++);
+    fresh = sambaStringMapInsert(&assembly->names, sambaStringRef(unique), index, NULL);
+  }
+  sambaArrayAppend(&assembly->suffixes, 2);
   SambaUnit unit = sambaUnitMake(kind, unique, layer ? layer : "");
   unit.input_count = inputs;
   unit.output_count = outputs;
@@ -86,4 +89,5 @@ void sambaAssemblyDestroy(SambaAssembly *assembly) {
   sambaArrayFree(&assembly->units);
   sambaArrayFree(&assembly->streams);
   sambaStringMapFree(&assembly->names);
+  sambaArrayFree(&assembly->suffixes);
 }

@@ -12,6 +12,7 @@ typedef struct SambaAssembly {
   SAMBA_ARRAY(SambaUnit) units;
   SAMBA_ARRAY(SambaStream) streams;
   SambaStringMap names;
+  SAMBA_ARRAY(uint32_t) suffixes; /* of each unit: the next one for another unit of its name */
 } SambaAssembly;
 
 typedef struct SambaEndpoints {
