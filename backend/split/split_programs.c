@@ -242,10 +242,11 @@ static void keepUnit(const SambaUnit *unit, Output *out) {
   sambaArrayAppend(&out->units, *unit);
 }
 
-static SambaStatus splitUnit(const SambaUnit *unit, const SambaMachine *machine, SambaArena *arena,
-                             Output *out) {
-  Split split = {.unit = unit, .arena = arena};
-  SAMBA_RETURN_IF_ERROR(sambaSplitCut(unit, machine, arena, &split.cut));
+/* The cut is not needed any more when its units are there: it lies in `scratch`. */
+static SambaStatus splitUnit(const SambaUnit *unit, const SambaMachine *machine,
+                             SambaArena *scratch, Output *out) {
+  Split split = {.unit = unit, .arena = out->arena};
+  SAMBA_RETURN_IF_ERROR(sambaSplitCut(unit, machine, scratch, &split.cut));
   if (split.cut.part_count > 1)
     makeParts(&split, out);
   else
@@ -301,6 +302,7 @@ static void finish(SambaSection *section, Output *out) {
 
 SambaStatus sambaSplitPrograms(SambaSection *section, const SambaMachine *machine) {
   Output out = {.arena = section->arena};
+  SambaArena scratch = {0};
   out.taker_first = sambaAllocateZeroed(section->unit_count, sizeof *out.taker_first);
   out.source_first = sambaAllocateZeroed(section->unit_count, sizeof *out.source_first);
   SambaStatus status = NULL;
@@ -313,7 +315,7 @@ SambaStatus sambaSplitPrograms(SambaSection *section, const SambaMachine *machin
     for (uint32_t o = 0; o < unit->output_count; ++o)
       sambaArrayAppend(&out.sources, (SambaEndpoint){(uint32_t)out.units.size, o});
     if (unit->kind == SAMBA_UNIT_COMPUTE)
-      status = splitUnit(unit, machine, section->arena, &out);
+      status = splitUnit(unit, machine, &scratch, &out);
     else
       keepUnit(unit, &out);
   }
@@ -322,6 +324,7 @@ SambaStatus sambaSplitPrograms(SambaSection *section, const SambaMachine *machin
   if (!status && out.units.size > section->unit_count)
     finish(section, &out);
 
+  sambaArenaDestroy(&scratch);
   sambaArrayFree(&out.units);
   sambaArrayFree(&out.streams);
   sambaArrayFree(&out.takers);
