@@ -179,8 +179,16 @@ static void compareOthers(const SambaPlanTarget *target, const SambaMapping *giv
   free(best);
 }
 
+static SambaResultStore *plansOf(MlirContext context) {
+  return sambaDialectResults(context, sambaMlirString("rdu"));
+}
 static SambaResultStore *plans(const SambaPlanTarget *target) {
-  return sambaDialectResults(mlirAttributeGetContext(target->attribute), sambaMlirString("rdu"));
+  return plansOf(mlirAttributeGetContext(target->attribute));
+}
+
+void sambaKnownPlansTrim(MlirContext context) {
+  enum { most = 512 };
+  sambaResultStoreTrim(plansOf(context), freePlan, most);
 }
 
 static void keepPlan(const SambaPlanTarget *target, SambaContentDigest digest, const Wanted *wanted,

@@ -37,4 +37,8 @@ bool sambaPlanTry(const SambaPlanTarget *target, SambaStageGraph *graph, SambaPl
 SambaStatus sambaPlanOnce(const SambaPlanTarget *target, const SambaPlanOptions *options,
                           SambaStageGraph *graph);
 
+/* Forgets all but a few hundred plans, once the sections have theirs: a long graph has thousands of
+ * plans on the way to its sections. */
+void sambaKnownPlansTrim(MlirContext context);
+
 #endif

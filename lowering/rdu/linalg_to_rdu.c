@@ -8,6 +8,7 @@
 #include "dialect/rdu/section/section_io.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
+#include "dialect/stages/known_plan.h"
 #include "dialect/stages/known_stages.h"
 #include "lowering/passes.h"
 #include "support/base/memory.h"
@@ -118,6 +119,7 @@ bool sambaConvertLinalgToRdu(MlirOperation module) {
       fine = checkSectionsOf(operation);
   if (!fine)
     return false;
+  sambaKnownPlansTrim(mlirOperationGetContext(module));
 
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
        !mlirOperationIsNull(operation); operation = next) {

@@ -130,3 +130,20 @@ bool sambaResultStoreRead(SambaResultStore *store, SambaContentDigest digest,
   pthread_mutex_unlock(&store->mutex);
   return entry;
 }
+
+void sambaResultStoreTrim(SambaResultStore *store, void (*destroy)(void *), size_t most) {
+  if (!store)
+    return;
+  size_t count = 0;
+  pthread_mutex_lock(&store->mutex);
+  for (const Entry *entry = store->oldest; entry; entry = entry->newer)
+    count += entry->destroy == destroy;
+  for (Entry *entry = store->oldest, *newer; entry && count > most; entry = newer) {
+    newer = entry->newer;
+    if (entry->destroy != destroy)
+      continue;
+    destroyEntry(detach(store, entry));
+    --count;
+  }
+  pthread_mutex_unlock(&store->mutex);
+}

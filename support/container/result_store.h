@@ -35,5 +35,7 @@ void *sambaResultStoreTake(SambaResultStore *store, SambaContentDigest digest,
 bool sambaResultStoreRead(SambaResultStore *store, SambaContentDigest digest,
                           void (*destroy)(void *), void (*read)(const void *result, void *user),
                           void *user);
+/* Drops the oldest results that were put with `destroy` until there are `most` of them. */
+void sambaResultStoreTrim(SambaResultStore *store, void (*destroy)(void *), size_t most);
 
 #endif

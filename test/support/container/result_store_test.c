@@ -62,6 +62,23 @@ static void keepsUntilTaken(void **state) {
   assert_false(sambaResultStoreRead(NULL, digestOf(1), destroyOne, NULL, NULL));
 }
 
+/* Of one kind the oldest go, those of another stay. */
+static void trims(void **state) {
+  (void)state;
+  SambaResultStore *store = sambaResultStoreCreate(16);
+  for (int i = 0; i < 4; ++i)
+    sambaResultStorePut(store, digestOf((uint64_t)i), made(i), i == 1 ? free : destroyOther);
+  sambaResultStoreTrim(store, destroyOther, 3);
+  assert_true(sambaResultStoreRead(store, digestOf(0), destroyOther, NULL, NULL));
+  sambaResultStoreTrim(store, destroyOther, 1);
+  assert_false(sambaResultStoreRead(store, digestOf(0), destroyOther, NULL, NULL));
+  assert_true(sambaResultStoreRead(store, digestOf(1), free, NULL, NULL));
+  assert_false(sambaResultStoreRead(store, digestOf(2), destroyOther, NULL, NULL));
+  assert_true(sambaResultStoreRead(store, digestOf(3), destroyOther, NULL, NULL));
+  sambaResultStoreTrim(NULL, free, 0);
+  sambaResultStoreDestroy(store);
+}
+
 enum { perThread = 2000 };
 typedef struct Worker {
   SambaResultStore *store;
@@ -97,7 +114,7 @@ static void threadsShare(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(keepsUntilTaken),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(keepsUntilTaken), cmocka_unit_test(trims),
                                      cmocka_unit_test(threadsShare)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
