@@ -7,6 +7,7 @@
 #include "backend/sim/timing/build/loops.h"
 #include "backend/sim/timing/build/occupancy.h"
 #include "backend/sim/timing/engine/load_delivery.h"
+#include "backend/sim/timing/engine/lockstep.h"
 #include "backend/sim/timing/engine/outstanding_bursts.h"
 #include "backend/sim/timing/engine/partial_tokens.h"
 
@@ -329,6 +330,7 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
   makeGenerators(engine);
   makeLinks(engine);
   sambaPartialTokensBuild(engine);
+  sambaLockstepBuild(engine);
   uint32_t slots = 1;
   while (slots < engine->actor_count)
     slots *= 2;

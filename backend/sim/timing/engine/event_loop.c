@@ -5,6 +5,7 @@
 #include "backend/sim/timing/engine/agenda.h"
 #include "backend/sim/timing/engine/faults.h"
 #include "backend/sim/timing/engine/firing.h"
+#include "backend/sim/timing/engine/lockstep.h"
 #include "backend/sim/timing/engine/outstanding_bursts.h"
 #include "backend/sim/timing/engine/tokens.h"
 
@@ -99,7 +100,7 @@ SambaStatus sambaEngineRun(SambaEngine *engine) {
 
   do
     SAMBA_RETURN_IF_ERROR(runEvents(engine, limit));
-  while (openLateTokens(engine) || widenStreams(engine));
+  while (openLateTokens(engine) || sambaLockstepEnd(engine) || widenStreams(engine));
   if (engine->unfinished)
     return NULL;
   engine->finish = sambaTimeMax(engine->finish, sambaDramLastWrite(&engine->dram));

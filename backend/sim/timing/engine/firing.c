@@ -6,6 +6,7 @@
 
 #include "backend/sim/timing/engine/agenda.h"
 #include "backend/sim/timing/engine/buffer_port.h"
+#include "backend/sim/timing/engine/lockstep.h"
 #include "backend/sim/timing/engine/partial_tokens.h"
 #include "backend/sim/timing/engine/tokens.h"
 
@@ -128,6 +129,7 @@ static void takeLateInputs(SambaEngine *engine, uint32_t actor_index) {
     --actor->awaited;
     sambaInputTake(engine, actor_index, input, actor->duration);
     --actor->pending;
+    sambaLockstepLook(engine, actor);
   }
 }
 
@@ -238,9 +240,10 @@ static void resolveFiring(SambaEngine *engine, uint32_t actor_index) {
   uint64_t end = sambaTimeMax(actor->start + actor->duration, actor->end_minimum);
   actor->end_minimum = sambaTimeMax(end, engine->now);
   actor->resolved = true;
-  actor->ends_late = sambaBufferPortMayGoOn(engine, actor);
+  actor->ends_late = sambaBufferPortMayGoOn(engine, actor) || sambaLockstepBinds(engine, actor);
   if (!actor->ends_late)
     endTokens(engine, actor);
+  sambaLockstepLook(engine, actor);
   sambaEventsPush(&engine->events, actor->end_minimum,
                   sambaTarget(SAMBA_TARGET_ACTOR, actor_index));
 }
@@ -248,7 +251,7 @@ static void resolveFiring(SambaEngine *engine, uint32_t actor_index) {
 void sambaFiringEnd(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
   if (actor->ends_late) {
-    if (sambaBufferPortGoesOn(engine, actor_index))
+    if (sambaBufferPortGoesOn(engine, actor_index) || sambaLockstepGoesOn(engine, actor_index))
       return;
     endTokens(engine, actor);
   }
@@ -285,13 +288,15 @@ void sambaFiringEnd(SambaEngine *engine, uint32_t actor_index) {
 }
 
 void sambaFiringProcess(SambaEngine *engine, uint32_t actor_index) {
-  const SambaActor *actor = &engine->actors[actor_index];
+  SambaActor *actor = &engine->actors[actor_index];
+  sambaLockstepLook(engine, actor);
   if (!actor->running) {
     tryToStart(engine, actor_index);
     return;
   }
   if (actor->awaited)
     takeLateInputs(engine, actor_index);
+  sambaLockstepBegin(engine, actor_index);
   if (!actor->resolved && !actor->pending && actor->done < actor->limit)
     resolveFiring(engine, actor_index);
 }

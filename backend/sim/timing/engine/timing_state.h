@@ -70,6 +70,7 @@ typedef struct SambaStreamState {
   uint32_t lane_count;
   bool needs_acceptance;            /* the end of token pushed - 1 waits for consumers */
   bool is_wanted, is_uneven, tells; /* partial_tokens.h */
+  bool in_step;                     /* lockstep.h */
   uint32_t held;                    /* of a multicast: destinations that wait for others */
   SambaLaneUse *lanes;              /* those on its route that other streams use too */
   uint64_t cycles;                  /* of one token at the rate of its links */
@@ -274,6 +275,11 @@ typedef struct SambaActor {
   uint64_t arrays_end; /* of its last booking at the arrays of its slot */
   bool has_booked, has_looked;
   bool followed; /* the running read of a buffer in place: writes wait for its end */
+  /* Of reads in step (lockstep.h): the firing ends whatever others do; the list in which it stands,
+   * of the actor that keeps it. */
+  bool ends_alone;
+  uint32_t kept_by, kept_before, kept_next, kept_first; /* kept_first: of its own list */
+  uint32_t step_round;                                  /* the last look that found it */
   SambaMemoryState *memory;
   /* COMPUTE without array: cycles of a step, and of a vector in what follows the reduction. */
   uint64_t lanes, step_cycles, result_cycles;
@@ -364,7 +370,8 @@ typedef struct SambaEngine {
   uint32_t *queue;      /* actors to look at, a ring */
   uint32_t queue_mask, queue_head, queue_size;
   uint32_t unfinished;
-  uint32_t widened; /* times that streams got more room than they have */
+  uint32_t widened;           /* times that streams got more room than they have */
+  uint32_t *step, step_round; /* lockstep.h: reads of a look; its number */
   uint64_t flops, multiply_adds;
 } SambaEngine;
 

@@ -19,6 +19,12 @@ static void dropTakenTokens(SambaStreamState *stream) {
   }
 }
 
+/* An actor waits for less than before: reads that it keeps are looked at. */
+static void lookAtKept(SambaEngine *engine, uint32_t actor) {
+  if (engine->actors[actor].kept_first != SAMBA_NO_INDEX)
+    sambaEngineQueue(engine, actor);
+}
+
 /* A constraint on the running firing of the producer is settled: it ends no earlier than `at`. Its
  * vectors pass the lanes while those who take them last do so. */
 static void acceptToken(SambaEngine *engine, SambaStreamState *stream, uint64_t at) {
@@ -32,6 +38,7 @@ static void acceptToken(SambaEngine *engine, SambaStreamState *stream, uint64_t 
       sambaTimeScale(stream->pace, stream->unbooked, stream->vectors), &stream->passed_at);
   producer->end_minimum = sambaTimeMax(producer->end_minimum, rid);
   --producer->pending;
+  lookAtKept(engine, stream->producer);
 }
 
 /* The last token is accepted when every destination works on it, or what it has not taken yet fits
@@ -40,15 +47,25 @@ static void acceptLastToken(SambaEngine *engine, uint32_t stream_index) {
   SambaStreamState *stream = &engine->streams[stream_index];
   if (!stream->needs_acceptance || sambaStreamRoom(engine, stream_index) < 0)
     return;
+  if (stream->in_step) /* it may wait for others: lockstep.h */
+    sambaEngineQueue(engine, stream->producer);
+  else
+    sambaStreamAccept(engine, stream_index, engine->now);
+}
+
+void sambaStreamAccept(SambaEngine *engine, uint32_t stream_index, uint64_t at) {
+  SambaStreamState *stream = &engine->streams[stream_index];
   const SambaSegment *last = segmentAt(stream, stream->pushed - 1);
-  acceptToken(engine, stream, sambaTimeMax(last->accept_at, engine->now));
+  acceptToken(engine, stream, sambaTimeMax(last->accept_at, at));
 }
 
 static void stopHolding(SambaEngine *engine, SambaStreamState *stream, SambaCursor *cursor) {
   cursor->held_by = 0;
   --stream->held;
-  if (--engine->actors[cursor->actor].pending == 0)
+  SambaActor *actor = &engine->actors[cursor->actor];
+  if (--actor->pending == 0)
     sambaEngineQueue(engine, cursor->actor);
+  lookAtKept(engine, cursor->actor);
 }
 
 void sambaStreamWiden(SambaEngine *engine, uint32_t stream_index) {
@@ -247,6 +264,7 @@ static void tellConsumer(SambaEngine *engine, SambaCursor *cursor, uint64_t toke
     sambaPartialTokensPass(engine, cursor->actor);
   if (--consumer->pending == 0)
     sambaEngineQueue(engine, cursor->actor);
+  lookAtKept(engine, cursor->actor);
 }
 
 void sambaStreamNoteDense(SambaEngine *engine, uint32_t stream_index, uint64_t dense) {

@@ -50,6 +50,8 @@ static inline uint32_t sambaOutputNextStream(SambaActorOutput *output) {
   }
   return stream;
 }
+/* The token that was pushed last is accepted; its producer is rid of it no earlier than `at`. */
+void sambaStreamAccept(SambaEngine *engine, uint32_t stream, uint64_t at);
 void sambaStreamPush(SambaEngine *engine, uint32_t stream, uint64_t first, uint64_t last_estimate);
 /* Notes how densely the vectors of the token that was pushed last come (SambaStreamState). */
 void sambaStreamNoteDense(SambaEngine *engine, uint32_t stream, uint64_t dense);
