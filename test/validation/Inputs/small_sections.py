@@ -208,6 +208,10 @@ FIXED = {
         [("fold",), ("pmu", 2, {"turned": True}), ("pmu", 3)],
         gap=64,
     ),
+    "a token's last burst, then the next one's first": path(
+        "tiny", "bf16", 8, [64, 16], [("pmu", 2)], gap=16
+    ),
+    "the same with whole rows": path("tiny", "f32", 8, [20, 8], [("pmu", 2)]),
     "sums, three times": path(
         "tiny", "f32", 1, [7, 100], [("pcu", 0), ("fold",), ("pmu", 2, {"again": 3})], gap=16
     ),

@@ -78,8 +78,10 @@ bool sambaAddressGeneratorHasCredits(SambaEngine *engine, uint32_t index, uint64
     --generator->outstanding;
   }
 
-  if (generator->outstanding + bursts <= most)
+  if (generator->outstanding + bursts <= most) {
+    generator->blocked &= generator->actor_count > 1; /* by another one, perhaps */
     return true;
+  }
   generator->blocked = true;
   generator->needed = bursts;
   if (generator->return_next < generator->return_end)
