@@ -174,11 +174,11 @@ static void goOn(SambaEngine *engine, SambaActor *read) {
     SambaActor *taker = &engine->actors[cursor->actor];
     if (!isBound(stream, cursor, taker) || taker->start == now)
       continue;
-    uint64_t ahead = sambaTimeMin(stream->leads ? stream->least_lead : cursor->capacity,
-                                  cursor->capacity);
+    uint64_t ahead =
+        sambaTimeMin(stream->leads ? stream->least_lead : cursor->capacity, cursor->capacity);
     uint64_t used = now + sambaTimeScale(taker->duration, stream->vectors - ahead, stream->vectors);
-    uint64_t sent = now + sambaTimeScale(taker->duration, stream->vectors - cursor->capacity,
-                                         stream->vectors);
+    uint64_t sent =
+        now + sambaTimeScale(taker->duration, stream->vectors - cursor->capacity, stream->vectors);
     taker->end_minimum = sambaTimeMax(taker->end_minimum, used);
     accept_at = sambaTimeMax(accept_at, sent);
   }
@@ -216,8 +216,8 @@ static uint64_t aheadOf(const SambaEngine *engine, const SambaActor *read) {
     const SambaCursor *cursor = &engine->cursors[stream->cursor_first + c];
     const SambaActor *taker = &engine->actors[cursor->actor];
     if (isBound(stream, cursor, taker))
-      ahead = sambaTimeMin(ahead,
-                           sambaTimeScale(taker->duration, cursor->capacity, stream->vectors));
+      ahead =
+          sambaTimeMin(ahead, sambaTimeScale(taker->duration, cursor->capacity, stream->vectors));
   }
   return ahead;
 }
