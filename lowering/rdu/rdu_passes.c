@@ -144,7 +144,7 @@ static SambaStatus routeBursts(SambaSection *section, const SambaMachine *machin
   SambaStatus status = NULL;
   bool differ = memcmp(fills, turns, section->stream_count * sizeof *fills) != 0;
   if (differ)
-    status = sambaSectionRoute(section, machine, turns);
+    status = sambaSectionTryRoute(section, machine, turns);
   if (!differ || sambaStatusGetCode(status) == SAMBA_EXHAUSTED) {
     sambaStatusFree(status);
     status = sambaSectionRoute(section, machine, fills);

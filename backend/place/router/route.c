@@ -8,7 +8,8 @@
 #include <string.h>
 
 enum { SIDES = 4 * SAMBA_LANE_CLASSES };
-enum { LISTED = 8 }; /* streams named in an error before "and N more" */
+enum { LISTED = 8 };                        /* streams named in an error before "and N more" */
+enum { MOST_ROUNDS = 60, FEW_ROUNDS = 20 }; /* of a negotiation */
 
 static uint32_t unitSwitch(const SambaSection *section, const SambaMachine *machine,
                            uint32_t unit) {
@@ -340,10 +341,11 @@ static void emitNet(const SambaRouting *routing, const SambaNet *net, const Samb
   stream->hop_count = size;
 }
 
-static SambaStatus routeKind(SambaSection *section, const SambaMachine *machine,
-                             const uint32_t *rates, SambaStreamKind kind, SambaRouting *routing,
-                             PortTable *table, SambaArena *scratch) {
-  *routing = (SambaRouting){.section = section, .machine = machine, .rates = rates, .kind = kind};
+/* What a routing is for is filled in. */
+static SambaStatus routeKind(SambaRouting *routing, PortTable *table, SambaArena *scratch) {
+  const SambaSection *section = routing->section;
+  const SambaMachine *machine = routing->machine;
+  const SambaStreamKind kind = routing->kind;
   routing->lanes = sambaLinkLanes(machine, kind);
   routing->flows = (uint32_t)machine->flows_per_lane;
   routing->width = (int32_t)machine->grid_columns;
@@ -380,8 +382,8 @@ static SambaStatus routeKind(SambaSection *section, const SambaMachine *machine,
   return NULL;
 }
 
-SambaStatus sambaSectionRoute(SambaSection *section, const SambaMachine *machine,
-                              const uint32_t *rates) {
+static SambaStatus routeWithin(SambaSection *section, const SambaMachine *machine,
+                               const uint32_t *rates, uint32_t most_rounds) {
   SAMBA_RETURN_IF_ERROR(checkPlaced(section, machine));
   if (machine->network == SAMBA_NETWORK_IDEAL)
     return NULL;
@@ -395,9 +397,14 @@ SambaStatus sambaSectionRoute(SambaSection *section, const SambaMachine *machine
   SambaRouting routings[SAMBA_STREAM_CONTROL + 1] = {0};
   PortTable tables[SAMBA_STREAM_CONTROL + 1] = {0};
   SambaStatus status = NULL;
-  for (int kind = 0; kind <= SAMBA_STREAM_CONTROL && !status; ++kind)
-    status = routeKind(section, machine, rates, (SambaStreamKind)kind, &routings[kind],
-                       &tables[kind], &scratch);
+  for (int kind = 0; kind <= SAMBA_STREAM_CONTROL && !status; ++kind) {
+    routings[kind] = (SambaRouting){.section = section,
+                                    .machine = machine,
+                                    .rates = rates,
+                                    .kind = (SambaStreamKind)kind,
+                                    .most_rounds = most_rounds};
+    status = routeKind(&routings[kind], &tables[kind], &scratch);
+  }
 
   for (int kind = 0; kind <= SAMBA_STREAM_CONTROL; ++kind) {
     SambaRouting *routing = &routings[kind];
@@ -412,4 +419,14 @@ SambaStatus sambaSectionRoute(SambaSection *section, const SambaMachine *machine
 
   sambaArenaDestroy(&scratch);
   return status;
+}
+
+SambaStatus sambaSectionRoute(SambaSection *section, const SambaMachine *machine,
+                              const uint32_t *rates) {
+  return routeWithin(section, machine, rates, MOST_ROUNDS);
+}
+
+SambaStatus sambaSectionTryRoute(SambaSection *section, const SambaMachine *machine,
+                                 const uint32_t *rates) {
+  return routeWithin(section, machine, rates, FEW_ROUNDS);
 }

@@ -13,8 +13,7 @@
 enum {
   COST_SCALE = 16,   /* cost units per cycle of latency */
   DEAREST = 1 << 20, /* a channel never costs more, so that path costs fit 32 bits */
-  MOST_ROUNDS = 60,
-  PATIENCE = 20, /* rounds without fewer overused channels before giving up */
+  PATIENCE = 20,     /* rounds without fewer overused channels before giving up */
   BUCKETS = 4096 /* cost units beyond the straight path, which is 256 cycles; a multiple of 64 */
 };
 
@@ -532,7 +531,7 @@ bool sambaRoutingNegotiate(SambaRouting *routing, uint32_t *out_channel) {
   uint32_t fewest = UINT32_MAX, waited = 0;
 
   s->pressure = 2;
-  for (int round = 0; round < MOST_ROUNDS && waited < PATIENCE; ++round) {
+  for (uint32_t round = 0; round < routing->most_rounds && waited < PATIENCE; ++round) {
     routeAgain(s, round == 0);
     if (s->over_count)
       repack(s, start);
