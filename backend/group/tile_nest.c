@@ -691,6 +691,31 @@ double sambaTileNestWorkCycles(const SambaTileNest *nest) {
                        : nest->pass_cycles;
 }
 
+/* Copies that a tail may take in turn. Tails of other copies take turns too, at who gets the
+ * results, and one multicast may bring all of them the same tokens of another operand, one for each
+ * copy. What waits for its turn must hold those of a whole turn, or nobody gets any more: its FIFO
+ * and that of the last switch do. */
+static uint32_t mostInTurn(const SambaTileNest *nest, uint32_t dim) {
+  const SambaGroup *group = nest->group;
+  int64_t room = 2 * nest->machine->fifo_depth, most = nest->machine->flows_per_lane;
+  uint32_t others = 0;
+  for (uint32_t d = 0; d < group->dim_count; ++d)
+    others |= nest->unroll[d] > 1 && d != dim ? 1u << d : 0;
+
+  for (uint32_t i = 0; i < group->operand_count; ++i) {
+    uint32_t depends = group->operands[i].depends;
+    if (!group->operands[i].value || !group->operands[i].late || !(depends >> dim & 1) ||
+        !(others & ~depends))
+      continue;
+    int64_t bytes = sambaDTypeBytes(sambaTileNestDType(nest, i));
+    for (uint32_t d = 0; d < group->parallel_count; ++d)
+      bytes *= depends >> d & 1 ? nest->pass[d] : 1;
+    int64_t copies = room / sambaCeilDiv(bytes, nest->machine->vector_bytes);
+    most = copies < most ? copies : most;
+  }
+  return most > 1 ? (uint32_t)most : 1;
+}
+
 void sambaTileNestShareTail(SambaTileNest *nest) {
   const SambaGroup *group = nest->group;
   nest->tail = 1;
@@ -706,7 +731,7 @@ void sambaTileNestShareTail(SambaTileNest *nest) {
     return;
 
   double room = floor(nest->pass_cycles / nest->tail_cycles);
-  uint32_t most = (uint32_t)fmin(room, (double)nest->machine->flows_per_lane);
+  uint32_t most = (uint32_t)fmin(room, mostInTurn(nest, last));
   for (uint32_t copies = most < nest->unroll[last] ? most : nest->unroll[last]; copies > 1;
        --copies)
     if (nest->unroll[last] % copies == 0) {
