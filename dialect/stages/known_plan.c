@@ -145,11 +145,11 @@ static const double otherShare = 0.99;
 static void compareOthers(const SambaPlanTarget *target, const SambaMapping *given,
                           Wanted *wanted) {
   static const struct {
-    int64_t pmu_bytes, grid_rows; /* divisors */
+    int64_t pmu_bytes, grid_rows, bandwidth; /* divisors */
     uint32_t pcus;
     bool tries_beside;
-  } others[] = {
-      {1, 1, 1, true}, {2, 1, 1, false}, {4, 1, 1, false}, {1, 2, 1, false}, {1, 1, 2, false}};
+  } others[] = {{1, 1, 1, 1, true},  {2, 1, 1, 1, false}, {4, 1, 1, 1, false},
+                {1, 2, 1, 1, false}, {1, 1, 2, 1, false}, {1, 1, 1, 2, false}};
   SambaStageGraph *graph = wanted->graph;
   size_t size = graph->stage_count * sizeof *graph->mappings;
   SambaMapping *best = sambaAllocate(size + 1);
@@ -159,6 +159,7 @@ static void compareOthers(const SambaPlanTarget *target, const SambaMapping *giv
     SambaMachine machine = *target->machine;
     machine.pmu_bytes /= others[i].pmu_bytes;
     machine.grid_rows /= others[i].grid_rows;
+    machine.hbm_channel_mbps /= others[i].bandwidth;
     SambaPlanOptions options = {.parallel_divisor = others[i].pcus,
                                 .tries_beside = others[i].tries_beside};
     Wanted other = {.graph = graph};
