@@ -19,16 +19,22 @@ static SambaFlow *nextOf(const SambaShare *share, const SambaFlow *flow) {
   return flow->next ? &share->flows[flow->next - 1] : NULL;
 }
 
+static uint64_t endOf(const SambaFlow *flow) { return flow->end + flow->owed; }
+
+/* A flow ends later than it did. */
+static void noteEnd(SambaShare *share, const SambaFlow *flow) {
+  share->until = sambaTimeMax(share->until, endOf(flow));
+}
+
 static void list(SambaShare *share, uint32_t index) {
   SambaFlow *flow = &share->flows[index];
+  noteEnd(share, flow);
   if (flow->listed)
     return;
   flow->listed = true;
   flow->next = share->first;
   share->first = index + 1;
 }
-
-static uint64_t endOf(const SambaFlow *flow) { return flow->end + flow->owed; }
 
 /* What is left at `now` of so many cycles that are done evenly until a flow ends. */
 static double leftOf(const SambaFlow *flow, double cycles, uint64_t from, uint64_t now) {
@@ -140,6 +146,7 @@ static void oweOthers(SambaShare *share, uint64_t window, double before, double 
     double less = smaller(other->rate, before * other->turn) - gets;
     if (less > 0)
       other->owed += sambaCyclesOf(together * less / other->rate + 1e-3);
+    noteEnd(share, other);
   }
 }
 
@@ -152,10 +159,34 @@ static void endLast(SambaShare *share, uint32_t index, const Asking *asking, uin
       last = flow;
   if (endOf(last) < all_done)
     last->owed += all_done - endOf(last);
+  noteEnd(share, last);
+}
+
+/* What a booking is when all flows have ended: nobody else asks for anything. */
+static const SambaFlow *bookAlone(SambaShare *share, uint32_t index, uint64_t now, uint64_t cycles,
+                                  uint64_t least, float turn) {
+  for (SambaFlow *ended = firstOf(share); ended; ended = nextOf(share, ended)) {
+    ended->left = 0;
+    ended->listed = false;
+  }
+  SambaFlow *flow = &share->flows[index];
+  double number = sambaNumberOf(cycles);
+  *flow = (SambaFlow){.begin = now,
+                      .end = now + sambaTimeMax(cycles, least),
+                      .cycles = number,
+                      .left = number,
+                      .listed = true,
+                      .turn = turn};
+  share->first = index + 1;
+  share->at = now;
+  share->until = flow->end;
+  return flow;
 }
 
 const SambaFlow *sambaShareBook(SambaShare *share, uint32_t index, uint64_t now, uint64_t cycles,
                                 uint64_t least, float turn) {
+  if (share->at <= now && share->until <= now)
+    return bookAlone(share, index, now, cycles, least, turn);
   SambaFlow *flow = &share->flows[index];
   bool in_order = now + cycles >= share->at; /* what was to come long before is not counted */
   double all = 0;

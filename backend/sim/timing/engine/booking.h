@@ -27,8 +27,9 @@ typedef struct SambaFlow {
 } SambaFlow;
 
 typedef struct SambaShare {
-  uint64_t at;   /* of the last booking */
-  uint64_t free; /* of an array: the short tokens that have it are done */
+  uint64_t at;    /* of the last booking */
+  uint64_t until; /* no flow ends later */
+  uint64_t free;  /* of an array: the short tokens that have it are done */
   uint32_t flow_count;
   uint32_t first; /* 1 + index of the first flow that may not have ended; 0: all have */
   bool lets_in;   /* who has had the last turn lets a flow that comes go first */

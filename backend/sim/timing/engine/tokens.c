@@ -287,39 +287,44 @@ void sambaStreamEndToken(SambaEngine *engine, uint32_t stream_index, uint64_t la
   dropTakenTokens(stream);
 }
 
+/* When the last of what a flow has booked on a lane has left the producer's side of it, and in
+ * *passed the lane; what fits before the lane waits there. */
+static inline uint64_t passLane(const SambaLaneUse *use, const SambaFlow *flow, uint64_t *passed) {
+  uint64_t end = sambaFlowEnd(flow);
+  *passed = sambaTimeMax(*passed, end - use->cycles);
+  if (flow->cycles <= sambaNumberOf(use->held))
+    return 0;
+  return end - use->cycles -
+         sambaCyclesOf(sambaNumberOf(end - flow->begin) * sambaNumberOf(use->held) / flow->cycles);
+}
+
 uint64_t sambaStreamPassLanes(SambaEngine *engine, uint32_t stream_index, uint64_t *passed) {
   const SambaStreamState *stream = &engine->streams[stream_index];
   uint64_t rid = 0;
   for (uint32_t i = 0; i < stream->lane_count; ++i) /* these misses need not wait for each other */
     __builtin_prefetch(stream->lanes[i].booked);
   for (uint32_t i = 0; i < stream->lane_count; ++i) {
-    const SambaLaneUse *use = &stream->lanes[i];
-    SambaFlow *flow = use->booked;
-    sambaFlowPay(flow);
-    uint64_t end = sambaFlowEnd(flow);
-    *passed = sambaTimeMax(*passed, end - use->cycles);
-    if (flow->cycles > sambaNumberOf(use->held))
-      rid = sambaTimeMax(rid, end - use->cycles -
-                                  sambaCyclesOf(sambaNumberOf(end - flow->begin) *
-                                                sambaNumberOf(use->held) / flow->cycles));
+    sambaFlowPay(stream->lanes[i].booked);
+    rid = sambaTimeMax(rid, passLane(&stream->lanes[i], stream->lanes[i].booked, passed));
   }
   return rid;
 }
 
 uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream_index, uint64_t from,
                               uint64_t vectors, uint64_t least, uint64_t *passed) {
-  SambaStreamState *stream = &engine->streams[stream_index];
+  const SambaStreamState *stream = &engine->streams[stream_index];
+  uint64_t rid = 0;
   for (uint32_t i = 0; i < stream->lane_count; ++i) { /* these misses need not wait */
     __builtin_prefetch(&engine->lanes[stream->lanes[i].lane]);
     __builtin_prefetch(stream->lanes[i].booked);
   }
   for (uint32_t i = 0; i < stream->lane_count; ++i) {
     const SambaLaneUse *use = &stream->lanes[i];
-    sambaShareBook(&engine->lanes[use->lane].share, use->flow, from + use->cycles, vectors, least,
-                   1);
+    const SambaFlow *flow = sambaShareBook(&engine->lanes[use->lane].share, use->flow,
+                                           from + use->cycles, vectors, least, 1);
+    rid = sambaTimeMax(rid, passLane(use, flow, passed));
   }
-
-  return sambaStreamPassLanes(engine, stream_index, passed);
+  return rid;
 }
 
 uint64_t sambaStreamBookLink(SambaStreamState *stream, uint64_t from, uint64_t *passed) {
