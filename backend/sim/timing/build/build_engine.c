@@ -300,7 +300,7 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
         SAMBA_INVALID,
         "section '%s' loads or stores, but machine '%s' has neither HBM nor DDR channels",
         section->name, engine->machine->name);
-  engine->actors = SAMBA_ARENA_ARRAY(&engine->arena, SambaActor, actors);
+  engine->actors = SAMBA_ARENA_LINES(&engine->arena, SambaActor, actors);
   engine->buffers = SAMBA_ARENA_ARRAY(&engine->arena, SambaBufferState, section->unit_count);
   engine->unit_actors = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, section->unit_count);
   uint32_t first = 0;

@@ -5,6 +5,7 @@
 #include "backend/sim/timing/build/links.h"
 
 #include "backend/section/fabric/lane_uses.h"
+#include "backend/sim/timing/engine/tokens.h"
 
 #include <stdlib.h>
 
@@ -39,6 +40,7 @@ static void setRoutes(SambaEngine *engine, const SambaStream *stream, SambaStrea
     cursor->capacity = capacityOf(engine, stream, &engine->actors[state->producer], switches);
     cursor->credit = creditCycles(machine) * (switches + 1);
   }
+  sambaStreamFindRoom(engine, state);
 }
 
 /* What the way to a destination holds behind the switches that it shares with another way. */

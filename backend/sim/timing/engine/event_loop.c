@@ -10,7 +10,7 @@
 #include "backend/sim/timing/engine/tokens.h"
 
 static void process(SambaEngine *engine, uint32_t actor_index) {
-  if (engine->actors[actor_index].memory)
+  if (sambaActorIsMemory(&engine->actors[actor_index]))
     sambaMemoryActorProcess(engine, actor_index);
   else
     sambaFiringProcess(engine, actor_index);

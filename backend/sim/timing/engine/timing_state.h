@@ -28,8 +28,7 @@ typedef struct SambaSegment {
   bool last_known;
 } SambaSegment;
 
-/* One destination of a stream. What says whether there is room for it lies in one line of the
- * host's cache. */
+/* One destination of a stream. What is asked most often lies in one line of the host's cache. */
 typedef struct SambaCursor {
   _Alignas(SAMBA_CACHE_LINE) uint32_t stream;
   uint32_t actor;
@@ -37,18 +36,18 @@ typedef struct SambaCursor {
   uint64_t next;     /* token it takes next */
   uint64_t left;     /* one_by_one: vectors of token next - 1 that it has not taken */
   uint64_t latency;
-  uint64_t credit; /* cycles after which a vector that was taken makes room for another one */
-  /* Of token next - 1, as in its SambaSegment, which later tokens may have replaced. */
-  uint64_t taken_first, taken_last;
-  bool one_by_one;  /* of a STORE's data: it takes vectors as it asks for bursts */
-  bool waiting;     /* took token next - 1 and its end is not known yet */
-  uint32_t held_by; /* destinations that keep some of token next - 1 from it */
   /* Cycles of a firing after the one in which the token's last vector is used; below 0 when
    * vectors are used after its end. */
   int64_t rest;
+  uint32_t held_by; /* destinations that keep some of token next - 1 from it */
+  bool one_by_one;  /* of a STORE's data: it takes vectors as it asks for bursts */
+  bool waiting;     /* took token next - 1 and its end is not known yet */
   /* Of a stream that tells: it asks when vectors come; it does not ask again for so many. */
   bool asks, is_walked; /* is_walked: the steps of a COMPUTE could be, vector by vector */
   uint64_t asked;
+  /* Who asks: of token next - 1, as in its SambaSegment, which later tokens may have replaced. */
+  uint64_t taken_first, taken_last;
+  uint64_t credit; /* cycles after which a vector that was taken makes room for another one */
 } SambaCursor;
 
 /* A lane that a stream shares with others. */
@@ -63,17 +62,20 @@ typedef struct SambaLaneUse {
 typedef struct SambaStreamState {
   _Alignas(SAMBA_CACHE_LINE) uint64_t vectors; /* of one token, at least 1 */
   uint64_t base, pushed;                       /* tokens [base, pushed) are in the ring */
+  uint64_t
+      room_end; /* vectors of all tokens that may be pushed before a way to some taker is full */
   SambaSegment *ring;
-  uint64_t ring_mask;
+  uint32_t ring_mask;
   uint32_t cursor_first, cursor_count;
   uint32_t producer; /* actor */
   uint32_t lane_count;
-  bool needs_acceptance;            /* the end of token pushed - 1 waits for consumers */
-  bool is_wanted, is_uneven, tells; /* partial_tokens.h */
-  bool in_step;                     /* lockstep.h */
-  uint32_t held;                    /* of a multicast: destinations that wait for others */
-  SambaLaneUse *lanes;              /* those on its route that other streams use too */
-  uint64_t cycles;                  /* of one token at the rate of its links */
+  bool needs_acceptance; /* the end of token pushed - 1 waits for consumers */
+  bool tells;            /* partial_tokens.h */
+  bool in_step;          /* lockstep.h */
+  bool is_wanted, is_uneven;
+  uint32_t held;       /* of a multicast: destinations that wait for others */
+  SambaLaneUse *lanes; /* those on its route that other streams use too */
+  uint64_t cycles;     /* of one token at the rate of its links */
   /* Links of short FIFOs: what they have booked, 0 flows otherwise; cycles of a token in a row of
    * tokens, by how many the last vector is earlier than that, of the vectors in the first FIFO. */
   SambaShare link;
@@ -241,53 +243,65 @@ typedef struct SambaPassing {
   uint64_t result_at; /* what follows the reduction can begin another vector */
 } SambaPassing;
 
+/* Its first members are those that are asked most often: a line of the host's cache for looks at
+ * it, one for beginnings and ends of firings, one for what they count. */
 typedef struct SambaActor {
-  SambaActorKind kind;
+  _Alignas(SAMBA_CACHE_LINE) SambaActorKind kind;
   uint32_t unit;
-  uint64_t firings, next, done; /* next: the firing to start; done: ended ones */
-  uint64_t limit;               /* firings that can end: fewer where the section deadlocks */
-  bool running, resolved, queued;
+  bool queued, running, resolved;
   bool ends_late;            /* the end of the running firing may get later until it comes */
+  uint32_t step_round;       /* lockstep.h: the last look that found it */
   uint32_t pending, awaited; /* awaited: late inputs of the running firing */
-  uint64_t start, duration, end_minimum;
-  uint64_t carry; /* the end of what the firings before this one have left on their way */
-  uint64_t wake;  /* cycle of the pending wake-up, SAMBA_TIME_UNKNOWN when none */
+  /* Of reads in step (lockstep.h): the list in which it stands, of the actor that keeps it; the
+   * first of its own list. */
+  uint32_t kept_first, kept_by;
   uint32_t input_count, output_count;
   SambaActorInput *inputs;
   SambaActorOutput *outputs;
+  uint64_t end_minimum;
+
+  uint64_t wake; /* cycle of the pending wake-up, SAMBA_TIME_UNKNOWN when none */
+  uint64_t start, duration;
+  uint64_t firings, next, done; /* next: the firing to start; done: ended ones */
+  uint64_t limit;               /* firings that can end: fewer where the section deadlocks */
+  SambaMemoryState *memory;
+
+  uint64_t carry; /* the end of what the firings before this one have left on their way */
+  /* statistics: everything before `mark` is attributed */
+  uint64_t mark, busy, waits[SAMBA_WAIT_COUNT];
+  uint64_t credit; /* LOAD, STORE: cycles of issuing not yet attributed */
+
+  SambaWait wait;
+  bool tokens_differ; /* otherwise every token takes `work` */
+  bool has_booked, has_looked;
+  bool followed; /* the running read of a buffer in place: writes wait for its end */
   /* law of a firing */
   uint64_t work, latency;
-  uint64_t fifo_wait; /* of work: what short FIFOs before a SIMD unit add */
-  int64_t
-      last_shift; /* the last vector of an output has been made so long after the firing's end */
-  uint64_t multiply_adds;                  /* per firing, as are flops */
-  uint64_t flops, wrap_flops, wrap_period; /* more at every wrap_period-th */
+  uint64_t bytes_in, bytes_out;
+  uint64_t flops, multiply_adds; /* per firing */
+  SambaPassing *passing;         /* NULL: nobody asks when its vectors come */
+
   /* COMPUTE in a loop of streams: its pace, cycles that a burst of firings gains, and when firings
    * would have ended at this pace */
-  uint64_t loop_cycles, loop_slack, loop_at;
+  uint64_t loop_cycles;
+  uint64_t wrap_flops; /* more at every wrap_period-th firing */
   /* BUFFER ports */
   uint64_t slot_period, slot_phase, slots; /* firings per slot, within the slot, slots finished */
-  SambaPortCycles *port_cycles;            /* of a token */
-  bool tokens_differ;                      /* otherwise every token takes `work` */
-  const uint32_t *vector_cycles;           /* of the running token; NULL: one each */
   uint64_t booked;     /* cycles of the side from the token's arrival to its end */
   uint64_t booked_at;  /* the side of the memory serves the next token from then on */
   uint64_t arrays_end; /* of its last booking at the arrays of its slot */
-  bool has_booked, has_looked;
-  bool followed; /* the running read of a buffer in place: writes wait for its end */
-  /* Of reads in step (lockstep.h): the firing ends whatever others do; the list in which it stands,
-   * of the actor that keeps it. */
-  bool ends_alone;
-  uint32_t kept_by, kept_before, kept_next, kept_first; /* kept_first: of its own list */
-  uint32_t step_round;                                  /* the last look that found it */
-  SambaMemoryState *memory;
+
+  const uint32_t *vector_cycles; /* of the running token; NULL: one each */
+  SambaPortCycles *port_cycles;  /* of a token */
+  uint64_t wrap_period;
+  uint64_t loop_slack, loop_at;
+  uint64_t fifo_wait; /* of work: what short FIFOs before a SIMD unit add */
+  int64_t
+      last_shift; /* the last vector of an output has been made so long after the firing's end */
+  uint32_t kept_before, kept_next; /* in the list in which it stands */
+  bool ends_alone;                 /* a read in step: the firing ends whatever others do */
   /* COMPUTE without array: cycles of a step, and of a vector in what follows the reduction. */
   uint64_t lanes, step_cycles, result_cycles;
-  SambaPassing *passing; /* NULL: nobody asks when its vectors come */
-  /* statistics: everything before `mark` is attributed */
-  uint64_t mark, busy, waits[SAMBA_WAIT_COUNT], bytes_in, bytes_out;
-  uint64_t credit; /* LOAD, STORE: cycles of issuing not yet attributed */
-  SambaWait wait;
 } SambaActor;
 
 /* A PMU's state across its ports. */
@@ -383,6 +397,10 @@ enum {
 };
 static inline uint32_t sambaTarget(uint32_t kind, uint32_t index) {
   return index << SAMBA_TARGET_KIND_BITS | kind;
+}
+
+static inline bool sambaActorIsMemory(const SambaActor *actor) {
+  return actor->kind == SAMBA_ACTOR_LOAD || actor->kind == SAMBA_ACTOR_STORE;
 }
 
 static inline SambaMemoryToken *sambaMemoryTokenAt(const SambaMemoryState *memory, uint64_t token) {

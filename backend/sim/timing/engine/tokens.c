@@ -10,6 +10,22 @@ static SambaSegment *segmentAt(SambaStreamState *stream, uint64_t token) {
   return &stream->ring[token & stream->ring_mask];
 }
 
+/* As of room_end, of one destination. */
+static uint64_t roomEndOf(const SambaStreamState *stream, const SambaCursor *cursor) {
+  return cursor->capacity + cursor->next * stream->vectors - cursor->left;
+}
+
+void sambaStreamFindRoom(SambaEngine *engine, SambaStreamState *stream) {
+  const SambaCursor *first = &engine->cursors[stream->cursor_first];
+  if (stream->cursor_count)
+    stream->room_end = roomEndOf(stream, first);
+  for (uint32_t c = 1; c < stream->cursor_count; ++c) {
+    uint64_t end = roomEndOf(stream, &first[c]);
+    if ((int64_t)(end - stream->room_end) < 0)
+      stream->room_end = end;
+  }
+}
+
 static void dropTakenTokens(SambaStreamState *stream) {
   while (stream->base < stream->pushed) {
     SambaSegment *segment = segmentAt(stream, stream->base);
@@ -31,7 +47,7 @@ static void acceptToken(SambaEngine *engine, SambaStreamState *stream, uint64_t 
   SambaActor *producer = &engine->actors[stream->producer];
   stream->needs_acceptance = false;
   producer->end_minimum = sambaTimeMax(producer->end_minimum, at);
-  if (producer->memory)
+  if (sambaActorIsMemory(producer))
     return;
   uint64_t rid = sambaStreamBookLanes(
       engine, (uint32_t)(stream - engine->streams), engine->now, stream->unbooked,
@@ -72,6 +88,7 @@ void sambaStreamWiden(SambaEngine *engine, uint32_t stream_index) {
   SambaStreamState *stream = &engine->streams[stream_index];
   for (uint32_t c = 0; c < stream->cursor_count; ++c)
     engine->cursors[stream->cursor_first + c].capacity += stream->vectors;
+  sambaStreamFindRoom(engine, stream);
   for (uint32_t c = 0; c < stream->cursor_count && stream->held; ++c)
     if (engine->cursors[stream->cursor_first + c].held_by)
       stopHolding(engine, stream, &engine->cursors[stream->cursor_first + c]);
@@ -116,7 +133,8 @@ static void heedEnd(SambaEngine *engine, SambaActor *actor, SambaCursor *cursor,
 static void holdBehindOthers(SambaEngine *engine, SambaActor *actor, SambaCursor *cursor) {
   SambaStreamState *stream = &engine->streams[cursor->stream];
   const SambaCursor *first = &engine->cursors[stream->cursor_first];
-  if (actor->memory || (cursor->next - stream->base) * stream->vectors <= stream->least_lead)
+  if (sambaActorIsMemory(actor) ||
+      (cursor->next - stream->base) * stream->vectors <= stream->least_lead)
     return;
   for (uint32_t d = 0; d < stream->cursor_count; ++d) {
     uint64_t lead = stream->leads[d * stream->cursor_count + (uint32_t)(cursor - first)];
@@ -159,10 +177,13 @@ void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *
   SambaCursor *cursor = sambaInputCursor(engine, input);
   SambaStreamState *stream = &engine->streams[cursor->stream];
   uint64_t untaken = sambaCursorUntaken(stream, cursor);
+  bool makes_room = roomEndOf(stream, cursor) == stream->room_end;
   SambaSegment *segment = segmentAt(stream, cursor->next++);
   input->taken = input->cursor;
-  cursor->taken_first = segment->first;
-  cursor->taken_last = segment->last;
+  if (cursor->asks) {
+    cursor->taken_first = segment->first;
+    cursor->taken_last = segment->last;
+  }
 
   if (segment->last_known) {
     heedEnd(engine, actor, cursor, segment);
@@ -186,6 +207,8 @@ void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *
   else
     newest->accept_at = sambaTimeMax(
         newest->accept_at, engine->now + sambaTimeScale(duration, beyond, stream->vectors));
+  if (makes_room)
+    sambaStreamFindRoom(engine, stream);
   actor->bytes_in += stream->bytes;
   bool taken_by_all = --segment->consumers == 0;
   acceptLastToken(engine, cursor->stream);
@@ -206,6 +229,7 @@ void sambaInputTakeVectors(SambaEngine *engine, SambaCursor *cursor, uint64_t ve
   SambaStreamState *stream = &engine->streams[cursor->stream];
   int64_t before = sambaStreamRoom(engine, cursor->stream);
   cursor->left -= vectors;
+  sambaStreamFindRoom(engine, stream);
   int64_t room = sambaStreamRoom(engine, cursor->stream);
   if (before > 0)
     return;
@@ -226,13 +250,13 @@ void sambaStreamPush(SambaEngine *engine, uint32_t stream_index, uint64_t first,
                      uint64_t last_estimate) {
   SambaStreamState *stream = &engine->streams[stream_index];
   if (stream->pushed - stream->base > stream->ring_mask) {
-    uint64_t size = (stream->ring_mask + 1) * 2;
+    uint64_t size = ((uint64_t)stream->ring_mask + 1) * 2;
     SambaSegment *ring = sambaAllocate(sambaArraySize(size, sizeof *ring));
     for (uint64_t i = stream->base; i < stream->pushed; ++i)
       ring[i & (size - 1)] = *segmentAt(stream, i);
     free(stream->ring);
     stream->ring = ring;
-    stream->ring_mask = size - 1;
+    stream->ring_mask = (uint32_t)(size - 1);
   }
 
   *segmentAt(stream, stream->pushed++) =
@@ -248,16 +272,18 @@ void sambaStreamPush(SambaEngine *engine, uint32_t stream_index, uint64_t first,
 static void tellConsumer(SambaEngine *engine, SambaCursor *cursor, uint64_t token,
                          const SambaSegment *segment) {
   SambaActor *consumer = &engine->actors[cursor->actor];
-  bool waits_for_whole_token = consumer->memory && cursor->next == token; /* indices, control */
+  bool waits_for_whole_token =
+      sambaActorIsMemory(consumer) && cursor->next == token; /* indices, control */
   if (waits_for_whole_token)
     sambaEngineQueue(engine, cursor->actor);
   if (!cursor->waiting || cursor->next != token + 1)
     return;
 
   cursor->waiting = false;
-  cursor->taken_last = segment->last;
+  if (cursor->asks)
+    cursor->taken_last = segment->last;
   heedEnd(engine, consumer, cursor, segment);
-  if (consumer->memory)
+  if (sambaActorIsMemory(consumer))
     consumer->memory->data_last =
         sambaTimeMax(consumer->memory->data_last, segment->last + cursor->latency);
   else if (consumer->passing)

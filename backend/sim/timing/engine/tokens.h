@@ -31,14 +31,12 @@ static inline uint64_t sambaCursorUntaken(const SambaStreamState *stream,
  * last token does not fit. */
 static inline int64_t sambaStreamRoom(const SambaEngine *engine, uint32_t stream_index) {
   const SambaStreamState *stream = &engine->streams[stream_index];
-  const SambaCursor *first = &engine->cursors[stream->cursor_first];
-  int64_t room = INT64_MAX;
-  for (uint32_t c = 0; c < stream->cursor_count; ++c) {
-    int64_t left = (int64_t)(first[c].capacity - sambaCursorUntaken(stream, &first[c]));
-    room = left < room ? left : room;
-  }
-  return room;
+  if (!stream->cursor_count)
+    return INT64_MAX;
+  return (int64_t)(stream->room_end - stream->pushed * stream->vectors);
 }
+/* Finds the stream's room_end anew: a destination has more room. */
+void sambaStreamFindRoom(SambaEngine *engine, SambaStreamState *stream);
 
 /* The stream that gets the next token of an output; ports deal out by blocks in turn. */
 static inline uint32_t sambaOutputNextStream(SambaActorOutput *output) {
