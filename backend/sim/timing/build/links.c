@@ -111,10 +111,56 @@ static SambaLaneUse laneUse(const SambaEngine *engine, const SambaRoutes *routes
   uint32_t before = use->entering ? SAMBA_NO_INDEX : routes->before[use->hop];
   return (SambaLaneUse){.lane = lane,
                         .flow = flow,
-                        .booked = &engine->lanes[lane].share.flows[flow],
                         .held = (uint64_t)engine->machine->fifo_depth * fifos + pipeline,
                         .cycles =
                             pipeline + (before == SAMBA_NO_INDEX ? 0 : routes->cycles[before])};
+}
+
+/* The uses of lanes that several streams pass, by lane. */
+typedef struct SharedWays {
+  const SambaFabricUse *uses;
+  SambaLaneUse *ways;    /* as many */
+  SambaLaneUse **booked; /* where each of them stands among those of its stream; NULL */
+} SharedWays;
+
+/* Whether the same streams pass the lanes whose uses begin at `a` and `b`, all of them as many
+ * cycles later on one than on the other. What they book there is the same then, but for these
+ * cycles. */
+static bool areAlike(const SharedWays *shared, size_t a, size_t b, uint32_t count) {
+  const SambaLaneUse *ways = shared->ways;
+  uint64_t later = ways[b].cycles - ways[a].cycles;
+  for (uint32_t f = 0; f < count; ++f)
+    if (shared->uses[a + f].stream != shared->uses[b + f].stream ||
+        ways[b + f].cycles - ways[a + f].cycles != later)
+      return false;
+  return true;
+}
+
+/* Adds a lane to those that its streams book. One that is like an earlier one is booked with it;
+ * what fits before the nearer one keeps a producer. */
+static void addLane(SambaEngine *engine, SharedWays *shared, const size_t *first_use, size_t first,
+                    uint32_t count) {
+  const SambaStreamState *of = &engine->streams[shared->uses[first].stream];
+  for (uint32_t i = 0; i < of->lane_count; ++i) {
+    uint32_t lane = of->lanes[i].lane;
+    size_t other = first_use[lane];
+    if (engine->lanes[lane].share.flow_count != count || !areAlike(shared, other, first, count))
+      continue;
+    for (uint32_t f = 0; f < count; ++f)
+      shared->booked[other + f]->held =
+          sambaTimeMin(shared->booked[other + f]->held, shared->ways[first + f].held);
+    return;
+  }
+
+  SambaShare *share = &engine->lanes[shared->ways[first].lane].share;
+  share->flows = SAMBA_ARENA_LINES(&engine->arena, SambaFlow, count);
+  share->lets_in = true;
+  for (uint32_t f = 0; f < count; ++f) {
+    SambaStreamState *stream = &engine->streams[shared->uses[first + f].stream];
+    SambaLaneUse *use = shared->booked[first + f] = &stream->lanes[stream->lane_count++];
+    *use = shared->ways[first + f];
+    use->booked = &share->flows[f];
+  }
 }
 
 /* Finds the lanes that at least two streams use; only there can a stream be slower than
@@ -123,38 +169,35 @@ static void shareLanes(SambaEngine *engine, const SambaRoutes *routes) {
   const SambaSection *section = engine->section;
   SambaArena scratch = {0};
   size_t kept;
-  const SambaFabricUse *uses = sambaFabricUses(section, &scratch, &kept);
-  uint32_t *lane_of = SAMBA_ARENA_ARRAY(&scratch, uint32_t, kept);
+  SharedWays shared = {.uses = sambaFabricUses(section, &scratch, &kept)};
+  shared.ways = SAMBA_ARENA_ARRAY(&scratch, SambaLaneUse, kept);
+  shared.booked = SAMBA_ARENA_ARRAY(&scratch, SambaLaneUse *, kept);
+  size_t *first_use = SAMBA_ARENA_ARRAY(&scratch, size_t, kept);
   uint32_t lanes = 0;
-  for (size_t i = 0; i < kept; ++i)
-    lane_of[i] = i && uses[i].lane == uses[i - 1].lane ? lane_of[i - 1] : lanes++;
+  for (size_t i = 0; i < kept; ++i) {
+    if (!i || shared.uses[i].lane != shared.uses[i - 1].lane)
+      first_use[lanes++] = i;
+    uint32_t flow = (uint32_t)(i - first_use[lanes - 1]);
+    shared.ways[i] =
+        laneUse(engine, &routes[shared.uses[i].stream], &shared.uses[i], lanes - 1, flow);
+  }
+
   engine->lanes = SAMBA_ARENA_LINES(&engine->arena, SambaLane, lanes);
   engine->lane_count = lanes;
   for (size_t i = 0; i < kept; ++i)
-    ++engine->lanes[lane_of[i]].share.flow_count;
+    ++engine->lanes[shared.ways[i].lane].share.flow_count;
   for (size_t i = 0; i < kept; ++i)
-    engine->streams[uses[i].stream].lane_count += engine->lanes[lane_of[i]].share.flow_count > 1;
-
+    engine->streams[shared.uses[i].stream].lane_count +=
+        engine->lanes[shared.ways[i].lane].share.flow_count > 1;
   for (uint32_t s = 0; s < section->stream_count; ++s) {
     engine->streams[s].lanes =
         SAMBA_ARENA_ARRAY(&engine->arena, SambaLaneUse, engine->streams[s].lane_count);
     engine->streams[s].lane_count = 0;
   }
 
-  uint32_t flow = 0;
-  for (size_t i = 0; i < kept; ++i) {
-    SambaStreamState *stream = &engine->streams[uses[i].stream];
-    SambaShare *share = &engine->lanes[lane_of[i]].share;
-    flow = i && lane_of[i] == lane_of[i - 1] ? flow + 1 : 0;
-    if (share->flow_count < 2)
-      continue;
-    if (!flow)
-      share->flows = SAMBA_ARENA_LINES(&engine->arena, SambaFlow, share->flow_count);
-    share->lets_in = true;
-    stream->lanes[stream->lane_count++] =
-        laneUse(engine, &routes[uses[i].stream], &uses[i], lane_of[i], flow);
-  }
-
+  for (uint32_t l = 0; l < lanes; ++l)
+    if (engine->lanes[l].share.flow_count > 1)
+      addLane(engine, &shared, first_use, first_use[l], engine->lanes[l].share.flow_count);
   sambaArenaDestroy(&scratch);
 }
 
