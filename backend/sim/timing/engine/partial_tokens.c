@@ -138,11 +138,14 @@ static SambaPassing *makePassing(SambaEngine *engine, const SambaActor *actor) {
   passing->inputs = SAMBA_ARENA_ARRAY(&engine->arena, SambaPassingInput, actor->input_count);
   passing->outputs = SAMBA_ARENA_ARRAY(&engine->arena, SambaPassingOutput, actor->output_count);
   passing->ended = true;
+  uint32_t inner = unit->compute.counter_count;
   for (uint32_t o = 0; o < actor->output_count; ++o) {
     const SambaPort *port = &unit->outputs[actor->outputs[o].port];
     SambaPassingOutput *output = &passing->outputs[o];
     output->vector = sambaVectorOf(vectorElements(engine, unit, port));
     output->token_elements = port->token_elements;
+    output->folds = inner > unit->compute.token_level && inner <= 64 &&
+                    (unit->compute.program.reduce_mask >> (inner - 1) & 1);
     output->places = sambaPipelinePlaces(engine->machine, engine->section, unit, port, actor->lanes,
                                          actor->latency);
     output->left_at = SAMBA_ARENA_ARRAY(&engine->arena, uint64_t, output->places);
@@ -293,32 +296,26 @@ static uint64_t inputAt(SambaEngine *engine, SambaPassingInput *input, SambaCurs
     from = input->free_at = sambaTimeMax(from, at) + 1;
     ++input->taken;
   }
-  return need.touched > input->taken
-             ? sambaTimeMax(from, arrivalOf(engine, cursor, need.touched - 1))
-             : from;
+  if (need.touched <= input->taken)
+    return from;
+  if (need.touched != input->found) { /* several steps may use one vector */
+    uint64_t at = arrivalOf(engine, cursor, need.touched - 1);
+    if (at == SAMBA_TIME_UNKNOWN)
+      return at;
+    input->found = need.touched;
+    input->found_at = at;
+  }
+  return sambaTimeMax(from, input->found_at);
 }
 
 /* Elements of an output that a step makes. */
-static uint64_t elementsMade(const SambaActor *actor, uint32_t output, const SambaSimdStep *step) {
-  const SambaCompute *compute = &actor->passing->walk.unit->compute;
-  uint32_t inner = compute->counter_count;
-  if (!actor->outputs[output].is_result)
+static uint64_t elementsMade(const SambaActorOutput *output, const SambaPassingOutput *passing,
+                             const SambaSimdStep *step) {
+  if (!output->is_result)
     return step->points;
   if (!step->ends_sums)
     return 0;
-  bool folds = inner > compute->token_level && inner <= 64 &&
-               (compute->program.reduce_mask >> (inner - 1) & 1);
-  return folds ? 1 : step->points;
-}
-
-/* Vectors of an output that are made with a step. */
-static uint64_t madeWith(const SambaEngine *engine, const SambaActor *actor, uint32_t index,
-                         const SambaSimdStep *step) {
-  const SambaPassingOutput *output = &actor->passing->outputs[index];
-  uint64_t elements = output->elements + elementsMade(actor, index, step);
-  if (elements == output->token_elements)
-    return engine->streams[actor->outputs[index].open_stream].vectors;
-  return sambaVectorsIn(output->vector, elements);
+  return passing->folds ? 1 : step->points;
 }
 
 /* When the pipeline has places for what a step makes. One vector always finds one. */
@@ -326,8 +323,14 @@ static uint64_t placesAt(const SambaEngine *engine, const SambaActor *actor,
                          const SambaSimdStep *step) {
   uint64_t at = actor->passing->free_at;
   for (uint32_t o = 0; o < actor->output_count; ++o) {
-    const SambaPassingOutput *output = &actor->passing->outputs[o];
-    uint64_t made = madeWith(engine, actor, o, step), end = output->left + made - output->made;
+    SambaPassingOutput *output = &actor->passing->outputs[o];
+    uint64_t elements = output->elements + elementsMade(&actor->outputs[o], output, step);
+    uint64_t made = elements == output->token_elements
+                        ? engine->streams[actor->outputs[o].open_stream].vectors
+                        : sambaVectorsIn(output->vector, elements);
+    uint64_t end = output->left + made - output->made;
+    output->next_elements = elements;
+    output->next_made = made;
     if (made > output->made + 1 && end > output->places)
       at = sambaTimeMax(at, output->left_at[(end - 1) % output->places]);
   }
@@ -381,24 +384,24 @@ static uint64_t resultAt(const SambaActor *actor, const SambaPassingOutput *outp
 
 /* Tells the vectors that a step at cycle `at` makes. Outputs of one reduction get theirs at once.
  */
-static void makeVectors(SambaEngine *engine, SambaActor *actor, const SambaSimdStep *step,
-                        uint64_t at) {
+static void makeVectors(SambaEngine *engine, SambaActor *actor, uint64_t at) {
   uint64_t results = 0;
   for (uint32_t o = 0; o < actor->output_count; ++o) {
     SambaPassingOutput *output = &actor->passing->outputs[o];
-    uint32_t index = actor->outputs[o].open_stream;
-    const SambaStreamState *stream = &engine->streams[index];
-    uint64_t made = madeWith(engine, actor, o, step);
-    output->elements += elementsMade(actor, o, step);
-    if (made == output->made)
+    output->elements = output->next_elements;
+    if (output->next_made == output->made)
       continue;
     if (actor->outputs[o].is_result && !results)
       results = resultAt(actor, output, at);
     uint64_t left = actor->outputs[o].is_result ? results : at + actor->latency;
     left = sambaTimeMax(left, output->free_at);
-    for (; output->made < made; ++output->made) {
-      output->left_at[output->left++ % output->places] = left;
-      if (stream->tells)
+    uint32_t index = actor->outputs[o].open_stream;
+    for (bool tells = engine->streams[index].tells; output->made < output->next_made;
+         ++output->made) {
+      output->left_at[output->place] = left;
+      output->place = output->place + 1 == output->places ? 0 : output->place + 1;
+      ++output->left;
+      if (tells)
         sambaPartialTokensAdd(engine, index, left);
       output->free_at = ++left;
     }
@@ -417,6 +420,8 @@ void sambaPartialTokensPass(SambaEngine *engine, uint32_t actor_index) {
   if (!actor->running || passing->ended)
     return;
 
+  for (uint32_t i = 0; i < actor->input_count; ++i)
+    passing->inputs[i].found = 0; /* an estimate, perhaps */
   bool moves = false;
   while (!passing->ended) {
     SambaSimdStep step = sambaSimdWalkNext(&passing->walk);
@@ -424,7 +429,7 @@ void sambaPartialTokensPass(SambaEngine *engine, uint32_t actor_index) {
     if (at == SAMBA_TIME_UNKNOWN)
       break;
     useInputs(actor, &step);
-    makeVectors(engine, actor, &step, at);
+    makeVectors(engine, actor, at);
     sambaSimdWalkAdvance(&passing->walk, &step);
     passing->free_at = at + actor->step_cycles;
     passing->ended = step.ends_firing;

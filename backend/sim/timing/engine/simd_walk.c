@@ -12,6 +12,10 @@ SambaSimdWalk sambaSimdWalkMake(SambaArena *arena, const SambaMachine *machine,
       .counters = SAMBA_ARENA_ARRAY(arena, uint64_t, unit->compute.counter_count),
       .inputs = SAMBA_ARENA_ARRAY(arena, SambaSimdInput, unit->input_count),
   };
+  uint32_t inner = unit->compute.counter_count;
+  bool steps = inner > unit->compute.token_level; /* otherwise a firing is one point */
+  for (uint32_t c = unit->compute.token_level; c < inner; ++c)
+    walk.sums |= c < 64 && (unit->compute.program.reduce_mask >> c & 1);
   for (uint32_t i = 0; i < unit->input_count; ++i) {
     const SambaPort *port = &unit->inputs[i];
     uint64_t bytes = sambaPortVectorBytes(section, unit, port, machine);
@@ -19,6 +23,8 @@ SambaSimdWalk sambaSimdWalkMake(SambaArena *arena, const SambaMachine *machine,
     bool scalars =
         port->stream_count && section->streams[port->streams[0]].kind == SAMBA_STREAM_SCALAR;
     walk.inputs[i] = (SambaSimdInput){.port = port,
+                                      .token_elements = port->token_elements,
+                                      .stride = steps ? port->compute.strides[inner - 1] : 0,
                                       .vector = sambaVectorOf(scalars || !elements ? 1 : elements)};
   }
   return walk;

@@ -29,6 +29,8 @@ static inline uint64_t sambaVectorsIn(SambaVector vector, uint64_t elements) {
 
 typedef struct SambaSimdInput {
   const SambaPort *port;
+  uint64_t token_elements;
+  int64_t stride; /* from one point of a step to the next, in elements */
   SambaVector vector;
   int64_t index;     /* of the element that the next step uses first */
   uint64_t elements; /* of the token that have been used */
@@ -43,6 +45,7 @@ typedef struct SambaSimdNeed {
 typedef struct SambaSimdWalk {
   const SambaUnit *unit;
   uint64_t lanes;
+  bool sums;              /* some counter within the token is reduced */
   uint64_t *counters;     /* all of the unit's; those within the token move */
   SambaSimdInput *inputs; /* one for each of the unit's */
 } SambaSimdWalk;
@@ -59,6 +62,10 @@ static inline SambaSimdStep sambaSimdWalkNext(const SambaSimdWalk *walk) {
 
   uint64_t left = compute->trips[inner - 1] - walk->counters[inner - 1];
   step.points = walk->lanes < left ? walk->lanes : left;
+  if (walk->lanes < left && !walk->sums) { /* most steps: the innermost counter goes on */
+    step.ends_firing = false;
+    return step;
+  }
   for (uint32_t c = compute->token_level; c < inner; ++c) {
     uint64_t after = walk->counters[c] + (c + 1 == inner ? step.points : 1);
     bool last = after == compute->trips[c];
@@ -74,13 +81,10 @@ static inline uint64_t sambaSimdWalkUses(const SambaSimdWalk *walk, uint32_t ind
                                          const SambaSimdStep *step, bool ends_token) {
   const SambaSimdInput *input = &walk->inputs[index];
   if (ends_token)
-    return input->port->token_elements;
-  const SambaCompute *compute = &walk->unit->compute;
-  int64_t stride = 0, last = input->index;
-  if (compute->counter_count > compute->token_level)
-    stride = input->port->compute.strides[compute->counter_count - 1];
-  if (stride > 0)
-    last += stride * (int64_t)(step->points - 1);
+    return input->token_elements;
+  int64_t last = input->index;
+  if (input->stride > 0)
+    last += input->stride * (int64_t)(step->points - 1);
   uint64_t elements = last < 0 ? 0 : (uint64_t)last + 1;
   return elements > input->elements ? elements : input->elements;
 }
@@ -90,7 +94,7 @@ static inline SambaSimdNeed sambaSimdInputNeed(const SambaSimdInput *input, uint
   uint64_t whole = sambaVectorsIn(input->vector, elements);
   bool rest = elements > whole * input->vector.elements;
   SambaSimdNeed need = {whole + rest, whole};
-  if (elements == input->port->token_elements)
+  if (elements == input->token_elements)
     need.used_up = need.touched;
   return need;
 }
@@ -109,8 +113,11 @@ static inline void sambaSimdWalkAdvance(SambaSimdWalk *walk, const SambaSimdStep
     walk->counters[c] += by;
     bool wraps = walk->counters[c] == trips;
     int64_t steps = (int64_t)by - (wraps ? (int64_t)trips : 0);
-    for (uint32_t i = 0; i < unit->input_count; ++i)
-      walk->inputs[i].index += steps * walk->inputs[i].port->compute.strides[c];
+    bool innermost = c + 1 == unit->compute.counter_count;
+    for (uint32_t i = 0; i < unit->input_count; ++i) {
+      SambaSimdInput *input = &walk->inputs[i];
+      input->index += steps * (innermost ? input->stride : input->port->compute.strides[c]);
+    }
     if (!wraps)
       break;
     walk->counters[c] = 0;

@@ -220,16 +220,20 @@ typedef struct SambaPassingInput {
   uint64_t uses;    /* elements of it that have been used when the next step is over */
   uint64_t uses_up; /* and vectors */
   uint64_t free_at; /* the next one is taken no earlier */
+  /* The vector that was asked for last, counted from 1, and when it arrives; 0: none. */
+  uint64_t found, found_at;
 } SambaPassingInput;
 
 /* An output of it. */
 typedef struct SambaPassingOutput {
   SambaVector vector;
   uint64_t token_elements;
-  uint64_t elements, made; /* of the running token: elements and vectors that are made */
+  bool folds;                        /* what a step adds up is one element */
+  uint64_t elements, made;           /* of the running token: elements and vectors that are made */
+  uint64_t next_elements, next_made; /* when the next step is over */
   /* Of all tokens: when each vector leaves, at its number modulo the places of the pipeline. */
-  uint64_t places, left, *left_at;
-  uint64_t free_at; /* the next one leaves no earlier */
+  uint64_t places, place, left, *left_at; /* place: left modulo places */
+  uint64_t free_at;                       /* the next one leaves no earlier */
 } SambaPassingOutput;
 
 /* A COMPUTE whose results come vector by vector as its inputs do: its steps are walked. */
