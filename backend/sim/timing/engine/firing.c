@@ -129,6 +129,7 @@ static void takeLateInputs(SambaEngine *engine, uint32_t actor_index) {
     --actor->awaited;
     sambaInputTake(engine, actor_index, input, actor->duration);
     --actor->pending;
+    sambaLockstepDoubt(engine);
     sambaLockstepLook(engine, actor);
   }
 }
@@ -251,7 +252,11 @@ static void resolveFiring(SambaEngine *engine, uint32_t actor_index) {
 void sambaFiringEnd(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
   if (actor->ends_late) {
-    if (sambaBufferPortGoesOn(engine, actor_index) || sambaLockstepGoesOn(engine, actor_index))
+    if (sambaBufferPortGoesOn(engine, actor_index)) {
+      sambaLockstepDoubt(engine);
+      return;
+    }
+    if (actor->kind == SAMBA_ACTOR_READ && sambaLockstepGoesOn(engine, actor_index))
       return;
     endTokens(engine, actor);
   }
@@ -296,7 +301,8 @@ void sambaFiringProcess(SambaEngine *engine, uint32_t actor_index) {
   }
   if (actor->awaited)
     takeLateInputs(engine, actor_index);
-  sambaLockstepBegin(engine, actor_index);
+  if (actor->pending && sambaLockstepBinds(engine, actor))
+    sambaLockstepBegin(engine, actor_index);
   if (!actor->resolved && !actor->pending && actor->done < actor->limit)
     resolveFiring(engine, actor_index);
 }

@@ -29,11 +29,6 @@ void sambaLockstepBuild(SambaEngine *engine) {
   }
 }
 
-bool sambaLockstepBinds(const SambaEngine *engine, const SambaActor *actor) {
-  return actor->kind == SAMBA_ACTOR_READ && actor->outputs[0].token == SAMBA_TOKEN_OPEN &&
-         engine->streams[actor->outputs[0].open_stream].in_step;
-}
-
 static SambaStreamState *streamOf(const SambaEngine *engine, const SambaActor *read) {
   return &engine->streams[read->outputs[0].open_stream];
 }
@@ -81,7 +76,7 @@ static void lookAgain(SambaEngine *engine, uint32_t index) {
   sambaEventsPush(&engine->events, engine->now, sambaTarget(SAMBA_TARGET_ACTOR, index));
 }
 
-void sambaLockstepLook(SambaEngine *engine, SambaActor *actor) {
+void sambaLockstepLookAtKept(SambaEngine *engine, SambaActor *actor) {
   while (actor->kept_first != SAMBA_NO_INDEX)
     lookAgain(engine, actor->kept_first);
 }
@@ -186,16 +181,14 @@ static void goOn(SambaEngine *engine, SambaActor *read) {
   sambaEngineQueue(engine, stream->producer);
 }
 
-void sambaLockstepBegin(SambaEngine *engine, uint32_t actor) {
-  SambaActor *read = &engine->actors[actor];
-  if (!read->pending || !sambaLockstepBinds(engine, read))
-    return;
+void sambaLockstepBegin(SambaEngine *engine, uint32_t index) {
+  SambaActor *read = &engine->actors[index];
   const SambaStreamState *stream = streamOf(engine, read);
   if (!stream->needs_acceptance ||
       sambaStreamRoom(engine, (uint32_t)(stream - engine->streams)) < 0)
     return;
   uint32_t count, kept_by = SAMBA_NO_INDEX;
-  beginLook(engine, actor, &count);
+  beginLook(engine, index, &count);
   for (uint32_t i = 0; i < count && kept_by == SAMBA_NO_INDEX; ++i)
     kept_by = addOthers(engine, &engine->actors[engine->step[i]], addBeginning, &count);
   if (kept_by == SAMBA_NO_INDEX) {
@@ -205,7 +198,7 @@ void sambaLockstepBegin(SambaEngine *engine, uint32_t actor) {
   }
   while (read->kept_first != SAMBA_NO_INDEX) /* what keeps it keeps them */
     keep(engine, kept_by, read->kept_first);
-  keep(engine, kept_by, actor);
+  keep(engine, kept_by, index);
 }
 
 /* Cycles by which a read may be ahead of its takers: the ways to them hold so much. */
@@ -222,6 +215,21 @@ static uint64_t aheadOf(const SambaEngine *engine, const SambaActor *read) {
   return ahead;
 }
 
+/* The reads of a look end now: none of them need look at the others once more. As they end, no
+ * others join those that are left. */
+static void noteEnds(SambaEngine *engine, uint32_t count) {
+  if (engine->step_ended_at != engine->now)
+    sambaLockstepDoubt(engine);
+  engine->step_ended_at = engine->now;
+  ++engine->step_ended;
+  for (uint32_t i = 0; i < count; ++i)
+    engine->actors[engine->step[i]].ends_with = engine->step_ended;
+}
+
+static bool isKnownToEnd(const SambaEngine *engine, const SambaActor *read) {
+  return engine->step_ended_at == engine->now && read->ends_with > engine->step_unsure;
+}
+
 bool sambaLockstepGoesOn(SambaEngine *engine, uint32_t read_index) {
   SambaActor *read = &engine->actors[read_index];
   unlist(engine, read);
@@ -229,11 +237,13 @@ bool sambaLockstepGoesOn(SambaEngine *engine, uint32_t read_index) {
     read->ends_alone = false;
     return false;
   }
+  if (isKnownToEnd(engine, read))
+    return false;
 
   /* Those found after `layer_end` are as many takers further away, and as many ways hold what these
    * are ahead by. */
   uint32_t count, layer_end = 1, kept_by = SAMBA_NO_INDEX;
-  uint64_t end = engine->now, ahead = aheadOf(engine, read), ways = 0;
+  uint64_t end = engine->now, latest = 0, ahead = aheadOf(engine, read), ways = 0;
   beginLook(engine, read_index, &count);
   for (uint32_t i = 0; i < count && kept_by == SAMBA_NO_INDEX; ++i) {
     const SambaActor *other = &engine->actors[engine->step[i]];
@@ -241,6 +251,7 @@ bool sambaLockstepGoesOn(SambaEngine *engine, uint32_t read_index) {
       ways += ahead;
       layer_end = count;
     }
+    latest = sambaTimeMax(latest, other->end_minimum);
     end = sambaTimeMax(end, other->end_minimum - sambaTimeMin(other->end_minimum, ways));
     kept_by = addOthers(engine, other, addEnding, &count);
   }
@@ -248,6 +259,8 @@ bool sambaLockstepGoesOn(SambaEngine *engine, uint32_t read_index) {
     keep(engine, kept_by, read_index);
     return true;
   }
+  if (latest <= engine->now)
+    noteEnds(engine, count);
   if (end <= engine->now)
     return false;
   read->end_minimum = end;

@@ -12,15 +12,27 @@
 /* Finds the streams of such tokens. */
 void sambaLockstepBuild(SambaEngine *engine);
 /* The running firing of an actor is a read that makes such a token. */
-bool sambaLockstepBinds(const SambaEngine *engine, const SambaActor *actor);
-/* If all takers have taken such a token of an actor's running firing, and all others in step with
- * it have been taken as well, they are accepted. */
-void sambaLockstepBegin(SambaEngine *engine, uint32_t actor);
+static inline bool sambaLockstepBinds(const SambaEngine *engine, const SambaActor *actor) {
+  return actor->kind == SAMBA_ACTOR_READ && actor->outputs[0].token == SAMBA_TOKEN_OPEN &&
+         engine->streams[actor->outputs[0].open_stream].in_step;
+}
+/* If all takers have taken such a token, and all others in step with it have been taken as well,
+ * they are accepted. */
+void sambaLockstepBegin(SambaEngine *engine, uint32_t read);
 /* The end of such a firing has come, as far as it depends on the read alone. True: it goes on with
  * others, and is looked at again. */
 bool sambaLockstepGoesOn(SambaEngine *engine, uint32_t read);
+/* What looks have found about reads that end now may not be so any more: one of them ends later, or
+ * others have joined them. */
+static inline void sambaLockstepDoubt(SambaEngine *engine) {
+  engine->step_unsure = engine->step_ended;
+}
+void sambaLockstepLookAtKept(SambaEngine *engine, SambaActor *actor);
 /* An actor waits for less than before, or its end is known: reads that it kept are looked at. */
-void sambaLockstepLook(SambaEngine *engine, SambaActor *actor);
+static inline void sambaLockstepLook(SambaEngine *engine, SambaActor *actor) {
+  if (actor->kept_first != SAMBA_NO_INDEX)
+    sambaLockstepLookAtKept(engine, actor);
+}
 /* When nothing else can happen: lets all reads go on that others keep. False: there are none. */
 bool sambaLockstepEnd(SambaEngine *engine);
 
