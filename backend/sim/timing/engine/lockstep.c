@@ -215,19 +215,20 @@ static uint64_t aheadOf(const SambaEngine *engine, const SambaActor *read) {
   return ahead;
 }
 
-/* The reads of a look end now: none of them need look at the others once more. As they end, no
- * others join those that are left. */
-static void noteEnds(SambaEngine *engine, uint32_t count) {
-  if (engine->step_ended_at != engine->now)
-    sambaLockstepDoubt(engine);
-  engine->step_ended_at = engine->now;
-  ++engine->step_ended;
-  for (uint32_t i = 0; i < count; ++i)
-    engine->actors[engine->step[i]].ends_with = engine->step_ended;
+/* Nobody keeps the reads of a look, and they end by cycle `by`. As one after the other ends, no
+ * others join those that are left, so these need not look again. */
+static void noteFree(SambaEngine *engine, uint32_t count, uint64_t by) {
+  ++engine->step_free;
+  for (uint32_t i = 0; i < count; ++i) {
+    engine->actors[engine->step[i]].free_with = engine->step_free;
+    engine->actors[engine->step[i]].free_by = by;
+  }
 }
 
+/* A look has found already that a read ends no later than now. */
 static bool isKnownToEnd(const SambaEngine *engine, const SambaActor *read) {
-  return engine->step_ended_at == engine->now && read->ends_with > engine->step_unsure;
+  return read->free_with > engine->step_unsure &&
+         (read->free_by <= engine->now || read->free_by <= engine->now + aheadOf(engine, read));
 }
 
 bool sambaLockstepGoesOn(SambaEngine *engine, uint32_t read_index) {
@@ -235,10 +236,13 @@ bool sambaLockstepGoesOn(SambaEngine *engine, uint32_t read_index) {
   unlist(engine, read);
   if (read->ends_alone || !sambaLockstepBinds(engine, read)) {
     read->ends_alone = false;
+    read->free_with = 0;
     return false;
   }
-  if (isKnownToEnd(engine, read))
+  if (isKnownToEnd(engine, read)) {
+    read->free_with = 0;
     return false;
+  }
 
   /* Those found after `layer_end` are as many takers further away, and as many ways hold what these
    * are ahead by. */
@@ -259,10 +263,11 @@ bool sambaLockstepGoesOn(SambaEngine *engine, uint32_t read_index) {
     keep(engine, kept_by, read_index);
     return true;
   }
-  if (latest <= engine->now)
-    noteEnds(engine, count);
-  if (end <= engine->now)
+  noteFree(engine, count, latest);
+  if (end <= engine->now) {
+    read->free_with = 0;
     return false;
+  }
   read->end_minimum = end;
   sambaEventsPush(&engine->events, end, sambaTarget(SAMBA_TARGET_ACTOR, read_index));
   return true;

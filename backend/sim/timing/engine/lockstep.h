@@ -22,10 +22,10 @@ void sambaLockstepBegin(SambaEngine *engine, uint32_t read);
 /* The end of such a firing has come, as far as it depends on the read alone. True: it goes on with
  * others, and is looked at again. */
 bool sambaLockstepGoesOn(SambaEngine *engine, uint32_t read);
-/* What looks have found about reads that end now may not be so any more: one of them ends later, or
- * others have joined them. */
+/* What looks have found about reads that nobody keeps may not be so any more: one of them ends
+ * later, or others have joined them. */
 static inline void sambaLockstepDoubt(SambaEngine *engine) {
-  engine->step_unsure = engine->step_ended;
+  engine->step_unsure = engine->step_free;
 }
 void sambaLockstepLookAtKept(SambaEngine *engine, SambaActor *actor);
 /* An actor waits for less than before, or its end is known: reads that it kept are looked at. */

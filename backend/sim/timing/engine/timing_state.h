@@ -304,7 +304,9 @@ typedef struct SambaActor {
       last_shift; /* the last vector of an output has been made so long after the firing's end */
   uint32_t kept_before, kept_next; /* in the list in which it stands */
   bool ends_alone;                 /* a read in step: the firing ends whatever others do */
-  uint64_t ends_with;              /* the number of the look that found that it ends now */
+  /* And: the number of the last look that found that nobody keeps it and those in step with it, 0:
+   * none; and that they end by then. */
+  uint64_t free_with, free_by;
   /* COMPUTE without array: cycles of a step, and of a vector in what follows the reduction. */
   uint64_t lanes, step_cycles, result_cycles;
 } SambaActor;
@@ -390,10 +392,10 @@ typedef struct SambaEngine {
   uint32_t queue_mask, queue_head, queue_size;
   uint32_t unfinished;
   uint32_t widened; /* times that streams got more room than they have */
-  /* lockstep.h: reads of a look; its number; numbers of looks that found that all reads end, of
-   * cycle step_ended_at, which hold behind step_unsure. */
+  /* lockstep.h: reads of a look; its number; the number of the last one that found nobody who keeps
+   * its reads, and of the last of these that may not be right any more. */
   uint32_t *step, step_round;
-  uint64_t step_ended, step_unsure, step_ended_at;
+  uint64_t step_free, step_unsure;
   uint64_t flops, multiply_adds;
 } SambaEngine;
 
