@@ -111,6 +111,13 @@ uint64_t sambaDramEnter(SambaDram *dram, uint32_t channel, uint64_t arrival, uin
 /* Schedules what can be scheduled at cycle now. Returns the cycle of the next call,
  * SAMBA_TIME_UNKNOWN when the channel is idle. */
 uint64_t sambaDramAdvance(SambaDram *dram, uint32_t channel, uint64_t now);
+/* Fetches what sambaDramAdvance needs into the host's cache. */
+static inline void sambaDramPrefetch(const SambaDram *dram, uint32_t channel_index) {
+  const SambaDramChannel *channel = &dram->channels[channel_index];
+  __builtin_prefetch(channel->reads.requests + channel->reads.head);
+  __builtin_prefetch(channel->writes.requests + channel->writes.head);
+  __builtin_prefetch(channel->open_rows);
+}
 /* Cycle at which the last write reached the cells, 0 when there was none. */
 uint64_t sambaDramLastWrite(const SambaDram *dram);
 

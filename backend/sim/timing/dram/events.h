@@ -109,6 +109,15 @@ static inline bool sambaEventsPop(SambaEvents *events, uint64_t *out_time, uint3
   return true;
 }
 
+/* The target of the event that is taken next, if that is of the time of the last one; otherwise
+ * SAMBA_NO_INDEX, whether there is another one or not. */
+static inline uint32_t sambaEventsPeek(const SambaEvents *events) {
+  uint32_t slot = (uint32_t)events->now & (SAMBA_EVENT_WHEEL - 1);
+  if (!(events->filled[slot / 64] >> slot % 64 & 1))
+    return SAMBA_NO_INDEX;
+  return events->nodes[events->first[slot]].target;
+}
+
 /* Arithmetic on times and amounts that a hostile file may have made huge: saturates at
  * SAMBA_TIME_LIMIT. */
 static inline uint64_t sambaTimeClamp(uint64_t value) {

@@ -16,10 +16,36 @@ static void process(SambaEngine *engine, uint32_t actor_index) {
     sambaFiringProcess(engine, actor_index);
 }
 
+/* What a look at an actor needs is fetched into the host's cache while others are looked at. */
+static void prefetchActor(const SambaEngine *engine, uint32_t index) {
+  const SambaActor *actor = &engine->actors[index];
+  __builtin_prefetch(actor);
+  __builtin_prefetch(&actor->wake);
+}
+
+static void prefetchEvent(const SambaEngine *engine, uint32_t target) {
+  uint32_t index = target >> SAMBA_TARGET_KIND_BITS;
+  switch (target & ((1u << SAMBA_TARGET_KIND_BITS) - 1)) {
+  case SAMBA_TARGET_ACTOR:
+    prefetchActor(engine, index);
+    __builtin_prefetch(&engine->actors[index].carry);
+    __builtin_prefetch(&engine->actors[index].wait);
+    break;
+  case SAMBA_TARGET_CHANNEL:
+    sambaDramPrefetch(&engine->dram, index);
+    break;
+  default:
+    __builtin_prefetch(&engine->generators[index]);
+    break;
+  }
+}
+
 static void drainQueue(SambaEngine *engine) {
   while (engine->queue_size) {
     uint32_t actor = engine->queue[engine->queue_head++ & engine->queue_mask];
     --engine->queue_size;
+    if (engine->queue_size)
+      prefetchActor(engine, engine->queue[engine->queue_head & engine->queue_mask]);
     engine->actors[actor].queued = false;
     process(engine, actor);
   }
@@ -55,7 +81,9 @@ static SambaStatus runEvents(SambaEngine *engine, uint64_t limit) {
       return sambaEngineInterrupted(engine);
     ++engine->event_count;
     engine->now = time;
-    uint32_t index = target >> SAMBA_TARGET_KIND_BITS;
+    uint32_t index = target >> SAMBA_TARGET_KIND_BITS, after = sambaEventsPeek(&engine->events);
+    if (after != SAMBA_NO_INDEX)
+      prefetchEvent(engine, after);
     switch (target & ((1u << SAMBA_TARGET_KIND_BITS) - 1)) {
     case SAMBA_TARGET_ACTOR:
       actorEvent(engine, index);

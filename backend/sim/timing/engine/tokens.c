@@ -217,7 +217,7 @@ void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *
   if (taken_by_all)
     dropTakenTokens(stream);
 
-  if (--input->left == 0) {
+  if (input->cursor_count > 1 && --input->left == 0) {
     input->left = input->block;
     input->current = input->current + 1 == input->cursor_count ? 0 : input->current + 1;
     input->cursor = input->cursors[input->current];

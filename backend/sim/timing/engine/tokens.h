@@ -41,7 +41,7 @@ void sambaStreamFindRoom(SambaEngine *engine, SambaStreamState *stream);
 /* The stream that gets the next token of an output; ports deal out by blocks in turn. */
 static inline uint32_t sambaOutputNextStream(SambaActorOutput *output) {
   uint32_t stream = output->stream;
-  if (--output->left == 0) {
+  if (output->stream_count > 1 && --output->left == 0) {
     output->left = output->block;
     output->current = output->current + 1 == output->stream_count ? 0 : output->current + 1;
     output->stream = output->streams[output->current];
