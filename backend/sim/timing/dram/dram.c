@@ -48,6 +48,9 @@ void sambaDramInit(SambaDram *dram, SambaArena *arena, const SambaMachine *machi
   dram->hbm = spreadOver(dram->hbm_channel_count);
   dram->ddr = spreadOver(dram->ddr_channel_count);
   dram->banks = spreadOver((uint64_t)machine->dram_banks);
+  dram->window = (uint64_t)machine->dram_window;
+  dram->write_high = (uint64_t)machine->dram_write_high;
+  dram->write_low = (uint64_t)machine->dram_write_low;
   dram->interleave_shift = (uint32_t)__builtin_ctzll((uint64_t)machine->dram_interleave_bytes);
   dram->row_shift = (uint32_t)__builtin_ctzll((uint64_t)machine->dram_row_bytes);
   dram->burst_shift = (uint32_t)__builtin_ctzll((uint64_t)machine->dram_burst_bytes);
@@ -101,9 +104,9 @@ static uint64_t foldedPlace(const SambaDramSpread *over, uint64_t unit, uint64_t
     return unit % over->count;
   }
   *out_round = unit >> over->shift;
-  uint64_t folded = unit;
-  for (uint64_t rest = *out_round; rest && over->shift; rest >>= over->shift)
-    folded ^= rest;
+  uint64_t folded = unit; /* twice as many digits in each step */
+  for (uint32_t shift = over->shift; shift && shift < 64; shift *= 2)
+    folded ^= folded >> shift;
   return folded & (over->count - 1);
 }
 
@@ -260,7 +263,7 @@ static void serve(SambaDram *dram, SambaDramChannel *channel, const SambaDramReq
   channel->last_was_write = request->write;
   dram->row_hits += request->bursts - !hit;
   dram->row_misses += !hit;
-  uint64_t bytes = request->bursts * (uint64_t)dram->machine->dram_burst_bytes;
+  uint64_t bytes = (uint64_t)request->bursts << dram->burst_shift;
   if (request->write) {
     *(channel->is_host ? &dram->host_write_bytes : &dram->write_bytes) += bytes;
     dram->last_write = sambaTimeMax(dram->last_write, end);
@@ -275,11 +278,11 @@ static void serve(SambaDram *dram, SambaDramChannel *channel, const SambaDramReq
  * start first. The oldest goes first once it was passed over too often. */
 static size_t choose(SambaDram *dram, SambaDramChannel *channel, SambaDramQueue *queue,
                      size_t eligible, uint64_t cycle) {
-  size_t window = sambaTimeMin(eligible, (uint64_t)dram->machine->dram_window);
+  size_t window = sambaTimeMin(eligible, dram->window);
   size_t best = 0;
   uint64_t now = cycle << SAMBA_DRAM_TICK_BITS;
 
-  if (queue->bypassed >= (uint64_t)dram->machine->dram_window * bypassWindows)
+  if (queue->bypassed >= dram->window * bypassWindows)
     window = 1;
   if (now >= channel->next_refresh)
     refreshBanks(dram, channel, now);
@@ -306,8 +309,7 @@ static size_t choose(SambaDram *dram, SambaDramChannel *channel, SambaDramQueue 
  * room. */
 static void acceptWrites(SambaDram *dram, SambaDramChannel *channel, uint64_t now) {
   SambaDramQueue *queue = &channel->writes;
-  while (channel->accepted < queue->size &&
-         channel->accepted < (uint64_t)dram->machine->dram_write_high) {
+  while (channel->accepted < queue->size && channel->accepted < dram->write_high) {
     const SambaDramRequest *request = &queue->requests[queue->head + channel->accepted];
     if (request->arrival > now)
       return;
@@ -323,13 +325,12 @@ static bool wantsWrite(SambaDram *dram, SambaDramChannel *channel, bool reads, b
     return false;
   const SambaDramRequest *oldest = &channel->writes.requests[channel->writes.head];
   bool old = now - oldest->arrival > dram->write_age;
-  bool over = reads && channel->turn >= (uint64_t)dram->machine->dram_window;
+  bool over = reads && channel->turn >= dram->window;
   bool changes;
   if (channel->draining)
-    changes = over || (!old && channel->accepted <= (uint64_t)dram->machine->dram_write_low);
+    changes = over || (!old && channel->accepted <= dram->write_low);
   else
-    changes =
-        (over || !reads) && (old || channel->accepted >= (uint64_t)dram->machine->dram_write_high);
+    changes = (over || !reads) && (old || channel->accepted >= dram->write_high);
   if (changes) {
     channel->draining = !channel->draining;
     channel->turn = 0;
@@ -369,8 +370,7 @@ uint64_t sambaDramAdvance(SambaDram *dram, uint32_t channel_index, uint64_t now)
   if (channel->reads.size)
     next = sambaTimeMin(next, sambaTimeMax(channel->next_decision,
                                            channel->reads.requests[channel->reads.head].arrival));
-  if (channel->writes.size > channel->accepted &&
-      channel->accepted < (uint64_t)dram->machine->dram_write_high)
+  if (channel->writes.size > channel->accepted && channel->accepted < dram->write_high)
     next = sambaTimeMin(next,
                         channel->writes.requests[channel->writes.head + channel->accepted].arrival);
   return channel->scheduled = next;

@@ -86,6 +86,7 @@ typedef struct SambaDramSpread {
 
 typedef struct SambaDram {
   const SambaMachine *machine;
+  uint64_t window, write_high, write_low; /* as the machine says */
   SambaDramSpread hbm, ddr, banks;
   uint32_t interleave_shift, row_shift, burst_shift;            /* of powers of two */
   uint32_t channel_count, hbm_channel_count, ddr_channel_count; /* the last channel: the host */

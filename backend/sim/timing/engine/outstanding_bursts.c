@@ -41,19 +41,25 @@ static uint64_t wayBack(const SambaEngine *engine) {
   return latency - latency / 2;
 }
 
-/* Requests are done almost in order. */
-static void addReturn(const SambaEngine *engine, SambaAddressGenerator *generator, uint64_t cycle) {
-  if (generator->return_end == returnPlaces(engine)) {
+/* Adds the returns of a request's bursts. Requests are done almost in order. */
+static void addReturns(const SambaEngine *engine, SambaAddressGenerator *generator,
+                       SambaDramTimes times, uint32_t bursts) {
+  if (generator->return_end + bursts > returnPlaces(engine)) {
     generator->return_end -= generator->return_next;
     memmove(generator->returns, generator->returns + generator->return_next,
             generator->return_end * sizeof *generator->returns);
     generator->return_next = 0;
   }
   uint64_t *first = generator->returns + generator->return_next;
-  uint64_t *place = generator->returns + generator->return_end++;
-  for (; place > first && place[-1] > cycle; --place)
-    place[0] = place[-1];
-  *place = cycle;
+  uint64_t *old = generator->returns + generator->return_end, *place = old + bursts;
+  generator->return_end += bursts;
+  uint64_t tick = times.begin + bursts * (uint64_t)times.burst;
+  for (uint32_t left = bursts; left; --left, tick -= times.burst) { /* the last ones first */
+    uint64_t cycle = sambaDramCycleOf(tick);
+    while (old > first && old[-1] > cycle)
+      *--place = *--old;
+    *--place = cycle;
+  }
 }
 
 /* The returns of one load that needs nothing but places can be counted before they come: what the
@@ -119,8 +125,7 @@ static void completeRequest(SambaEngine *engine, uint32_t index, uint32_t slot,
   SambaAddressGenerator *generator = &engine->generators[index];
   SambaGeneratorRequest *request = &generator->requests[slot];
   times.begin += wayBack(engine) << SAMBA_DRAM_TICK_BITS;
-  for (uint32_t b = 0; b < request->bursts; ++b)
-    addReturn(engine, generator, sambaDramBurstDone(times, b));
+  addReturns(engine, generator, times, request->bursts);
   requestDone(engine, request, times);
   generator->free_requests[generator->free_count++] = slot;
   if (generator->blocked)
