@@ -191,16 +191,16 @@ static void makeMemoryActor(SambaEngine *engine, uint32_t index, const SambaInde
     addInput(engine, actor, p, 1);
   for (uint32_t p = 0; p < unit->output_count; ++p)
     addOutput(engine, actor, p, 1);
-  SambaMemoryState *memory = actor->memory = SAMBA_ARENA_NEW(&engine->arena, SambaMemoryState);
+  SambaMemoryState *memory = actor->memory = SAMBA_ARENA_LINES(&engine->arena, SambaMemoryState, 1);
 
   memory->symbol_address = engine->bindings ? engine->bindings[unit->load_store.symbol].address : 0;
-  memory->port_bytes =
-      sambaTimeMin((uint64_t)engine->machine->ag_bytes,
-                   sambaPortVectorBytes(engine->section, unit, port, engine->machine));
+  uint64_t width = sambaPortVectorBytes(engine->section, unit, port, engine->machine);
+  memory->port =
+      sambaVectorOf(sambaTimeMax(1, sambaTimeMin((uint64_t)engine->machine->ag_bytes, width)));
   bool scalars =
       port->stream_count && engine->section->streams[port->streams[0]].kind == SAMBA_STREAM_SCALAR;
-  uint64_t width = sambaPortVectorBytes(engine->section, unit, port, engine->machine);
-  memory->vector_elements = scalars ? 1 : sambaTimeMax(1, width / sambaDTypeBytes(port->dtype));
+  memory->vector =
+      sambaVectorOf(scalars ? 1 : sambaTimeMax(1, width / sambaDTypeBytes(port->dtype)));
   if (load)
     sambaLoadDeliveryInit(engine, actor);
   for (uint32_t c = 0; !load && !access->has_index && c < actor->inputs[0].cursor_count; ++c)
@@ -226,7 +226,7 @@ static void makeGenerators(SambaEngine *engine) {
 
   for (uint32_t u = 0; u < section->unit_count; ++u)
     count += sambaUnitIsAddressGenerator(&section->units[u]);
-  engine->generators = SAMBA_ARENA_ARRAY(&engine->arena, SambaAddressGenerator, count);
+  engine->generators = SAMBA_ARENA_LINES(&engine->arena, SambaAddressGenerator, count);
   uint32_t *owner = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, count);
   uint32_t next = placed;
 

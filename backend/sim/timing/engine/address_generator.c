@@ -72,7 +72,7 @@ static uint64_t elementsIssued(const SambaEngine *engine, const SambaMemoryState
                                uint64_t ahead) {
   if (memory->next_burst + ahead >= memory->end_burst)
     return sambaTimeMin(memory->walked, memory->token_elements);
-  uint64_t issued = (memory->next_burst + ahead) * (uint64_t)engine->machine->dram_burst_bytes;
+  uint64_t issued = (memory->next_burst + ahead) << engine->dram.burst_shift;
   uint64_t bytes = issued - sambaTimeMin(issued, memory->run_address);
   return memory->walked - memory->run.elements +
          sambaBurstRunElements(&memory->walk, &memory->run, bytes);
@@ -103,7 +103,7 @@ static uint64_t evenly(const SambaActor *actor, uint64_t number) {
 static uint64_t takeData(SambaEngine *engine, SambaActor *actor, uint64_t elements) {
   SambaMemoryState *memory = actor->memory;
   SambaCursor *cursor = &engine->cursors[memory->data_cursor];
-  uint64_t needed = sambaTimeCeilDiv(elements, memory->vector_elements);
+  uint64_t needed = sambaVectorsFor(memory->vector, elements);
   needed = sambaTimeMin(needed, memory->data_vectors);
   if (needed > memory->taken) {
     sambaInputTakeVectors(engine, cursor, needed - memory->taken, memory->takes_at);
@@ -139,7 +139,7 @@ static uint64_t requestBursts(SambaEngine *engine, const SambaActor *actor) {
   SambaMemoryState *memory = actor->memory;
 
   if (memory->placed_burst != memory->next_burst) {
-    uint64_t address = memory->next_burst * (uint64_t)machine->dram_burst_bytes;
+    uint64_t address = memory->next_burst << engine->dram.burst_shift;
     memory->place = sambaDramLocate(&engine->dram, address);
     memory->placed_burst = memory->next_burst;
   }
@@ -210,7 +210,7 @@ static uint64_t vectorsWith(const SambaEngine *engine, const SambaMemoryState *m
   uint64_t elements = elementsIssued(engine, memory, bursts);
   if (elements == memory->token_elements)
     return engine->streams[token->output_stream].vectors;
-  return elements / memory->vector_elements;
+  return sambaVectorsIn(memory->vector, elements);
 }
 
 /* Enters the next `bursts` bursts of a LOAD, or a run that asks for none, as a group. */
@@ -239,19 +239,20 @@ static void sendRequest(SambaEngine *engine, uint32_t actor_index, uint64_t burs
   SambaActor *actor = &engine->actors[actor_index];
   SambaMemoryState *memory = actor->memory;
   bool read = actor->kind == SAMBA_ACTOR_LOAD;
-  uint64_t bytes = bursts * (uint64_t)machine->dram_burst_bytes;
-  uint64_t cycles = sambaTimeMax(1, sambaTimeCeilDiv(bytes, memory->port_bytes));
+  uint64_t bytes = bursts << engine->dram.burst_shift;
+  uint64_t cycles = sambaTimeMax(1, sambaVectorsFor(memory->port, bytes));
   uint64_t burst = memory->next_burst;
 
   engine->generators[memory->generator].next_issue = at + cycles;
   memory->takes_at = at;
   actor->credit += cycles;
-  uint32_t slot = sambaAddressGeneratorTakeCredits(engine, memory->generator, actor_index,
-                                                   memory->token_end - 1, bursts, burst);
+  SambaGeneratorRequest taken = {memory, burst, memory->token_end - 1, (uint32_t)bursts,
+                                 actor_index};
   if (read)
-    engine->generators[memory->generator].requests[slot].group = enterGroup(engine, actor, bursts);
+    taken.part = enterGroup(engine, actor, bursts);
   else
-    ++sambaMemoryTokenAt(memory, memory->token_end - 1)->outstanding;
+    ++sambaMemoryTokenAt(memory, taken.part)->outstanding;
+  uint32_t slot = sambaAddressGeneratorTakeCredits(engine, memory->generator, taken);
   memory->next_burst += bursts;
   memory->last_burst = memory->next_burst - 1;
   if (engine->reads && read &&
@@ -339,7 +340,7 @@ static bool nextRun(SambaEngine *engine, uint32_t actor_index) {
 
   if (!sambaBurstWalkNext(&memory->walk, &memory->run))
     memory->run = (SambaBurstRun){.elements = memory->token_elements, .ends_token = true};
-  uint64_t burst_bytes = (uint64_t)engine->machine->dram_burst_bytes;
+  uint32_t burst_shift = engine->dram.burst_shift;
   memory->walked += memory->run.elements;
   memory->run_ends_token = memory->run.ends_token;
   memory->next_burst = memory->end_burst = 0;
@@ -349,8 +350,8 @@ static bool nextRun(SambaEngine *engine, uint32_t actor_index) {
     uint64_t begin = (memory->symbol_address + (uint64_t)memory->run.begin) & mask;
     uint64_t end = begin + (uint64_t)(memory->run.end - memory->run.begin);
     memory->run_address = begin;
-    memory->next_burst = begin / burst_bytes;
-    memory->end_burst = sambaTimeCeilDiv(end, burst_bytes);
+    memory->next_burst = begin >> burst_shift;
+    memory->end_burst = ((end - 1) >> burst_shift) + 1;
     /* Neighbouring runs that meet in one burst ask for it once. */
     memory->pieces_ahead = memory->next_burst == memory->last_burst;
     if (memory->pieces_ahead && actor->kind == SAMBA_ACTOR_STORE && !memory->walk.access->has_index)
@@ -364,7 +365,7 @@ static bool nextRun(SambaEngine *engine, uint32_t actor_index) {
     memory->pieces_ahead = 1;
     if (actor->kind == SAMBA_ACTOR_LOAD) {
       SambaDramTimes none = {0};
-      sambaLoadArrive(engine, actor_index, enterGroup(engine, actor, 0), none,
+      sambaLoadArrive(engine, actor_index, memory, enterGroup(engine, actor, 0), none,
                       generator->next_issue - 1);
     }
   }

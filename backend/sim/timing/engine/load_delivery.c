@@ -96,9 +96,8 @@ static bool tellsMore(const SambaEngine *engine, const SambaMemoryState *memory)
          (!token->pushed || engine->streams[token->output_stream].tells);
 }
 
-void sambaLoadArrive(SambaEngine *engine, uint32_t actor_index, uint64_t number,
-                     SambaDramTimes times, uint64_t last) {
-  SambaMemoryState *memory = engine->actors[actor_index].memory;
+void sambaLoadArrive(SambaEngine *engine, uint32_t actor_index, SambaMemoryState *memory,
+                     uint64_t number, SambaDramTimes times, uint64_t last) {
   SambaLoadGroup *group = groupAt(memory, number);
   group->times = times;
   group->last = last;
@@ -132,7 +131,7 @@ static uint64_t burstsWith(const SambaEngine *engine, const SambaMemoryState *me
     return 0;
   uint64_t last = elements - at->elements_before - 1;
   uint64_t address = at->address + sambaBurstRunOffset(&memory->walk, &at->run, last);
-  uint64_t burst = address / (uint64_t)engine->machine->dram_burst_bytes;
+  uint64_t burst = address >> engine->dram.burst_shift;
   uint64_t bursts = burst + 1 - sambaTimeMin(at->first_burst, burst + 1);
   return sambaTimeMin(bursts, group->bursts);
 }
@@ -182,7 +181,7 @@ static void leave(SambaEngine *engine, SambaMemoryState *memory, SambaMemoryToke
 
   for (; memory->vectors_left < end; ++memory->vectors_left) {
     bool all_there = memory->left_at >= group->last;
-    uint64_t elements = (memory->vectors_left + 1) * memory->vector_elements;
+    uint64_t elements = (memory->vectors_left + 1) * memory->vector.elements;
     elements = sambaTimeMin(elements, memory->token_elements);
     uint64_t at = memory->left_at;
     if (!all_there)

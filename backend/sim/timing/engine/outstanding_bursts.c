@@ -95,13 +95,12 @@ bool sambaAddressGeneratorHasCredits(SambaEngine *engine, uint32_t index, uint64
   return false;
 }
 
-uint32_t sambaAddressGeneratorTakeCredits(SambaEngine *engine, uint32_t index, uint32_t actor,
-                                          uint64_t token, uint64_t bursts, uint64_t burst) {
+uint32_t sambaAddressGeneratorTakeCredits(SambaEngine *engine, uint32_t index,
+                                          SambaGeneratorRequest request) {
   SambaAddressGenerator *generator = &engine->generators[index];
   uint32_t slot = generator->free_requests[--generator->free_count];
-  generator->requests[slot] = (SambaGeneratorRequest){
-      .token = token, .burst = burst, .bursts = (uint32_t)bursts, .actor = actor};
-  generator->outstanding += bursts;
+  generator->requests[slot] = request;
+  generator->outstanding += request.bursts;
   return slot;
 }
 
@@ -109,15 +108,15 @@ uint32_t sambaAddressGeneratorTakeCredits(SambaEngine *engine, uint32_t index, u
 static void requestDone(SambaEngine *engine, const SambaGeneratorRequest *request,
                         SambaDramTimes times) {
   uint64_t last = sambaDramBurstDone(times, request->bursts - 1);
-  uint32_t actor = request->actor;
-  if (engine->actors[actor].kind == SAMBA_ACTOR_LOAD) {
-    sambaLoadArrive(engine, actor, request->group, times, last);
+  SambaMemoryState *memory = request->memory;
+  if (memory->groups) {
+    sambaLoadArrive(engine, request->actor, memory, request->part, times, last);
     return;
   }
-  SambaMemoryToken *token = sambaMemoryTokenAt(engine->actors[actor].memory, request->token);
+  SambaMemoryToken *token = sambaMemoryTokenAt(memory, request->part);
   token->last = sambaTimeMax(token->last, last);
   if (--token->outstanding == 0)
-    sambaEngineQueue(engine, actor);
+    sambaEngineQueue(engine, request->actor);
 }
 
 static void completeRequest(SambaEngine *engine, uint32_t index, uint32_t slot,

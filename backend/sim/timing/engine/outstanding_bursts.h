@@ -18,9 +18,9 @@ void sambaAddressGeneratorLookAhead(SambaEngine *engine, uint32_t generator);
 /* Whether `bursts` more may be outstanding, from cycle `returned` of the generator on; if not, the
  * generator wakes when some have come back. */
 bool sambaAddressGeneratorHasCredits(SambaEngine *engine, uint32_t generator, uint64_t bursts);
-/* Makes a request; returns its slot. burst: number of the first one. */
-uint32_t sambaAddressGeneratorTakeCredits(SambaEngine *engine, uint32_t generator, uint32_t actor,
-                                          uint64_t token, uint64_t bursts, uint64_t burst);
+/* Makes a request; returns its slot. */
+uint32_t sambaAddressGeneratorTakeCredits(SambaEngine *engine, uint32_t generator,
+                                          SambaGeneratorRequest request);
 /* True when a read of this burst is on its way: the request in `slot` waits for that one.
  * Otherwise the burst is remembered, for later reads. */
 bool sambaAddressGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_t generator,

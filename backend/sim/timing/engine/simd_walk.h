@@ -27,6 +27,11 @@ static inline uint64_t sambaVectorsIn(SambaVector vector, uint64_t elements) {
   return vector.is_power ? elements >> vector.shift : elements / vector.elements;
 }
 
+/* Vectors that hold so many elements. */
+static inline uint64_t sambaVectorsFor(SambaVector vector, uint64_t elements) {
+  return elements ? sambaVectorsIn(vector, elements - 1) + 1 : 0;
+}
+
 typedef struct SambaSimdInput {
   const SambaPort *port;
   uint64_t token_elements;

@@ -174,37 +174,41 @@ typedef struct SambaLoadRun {
   uint64_t address, elements_before, first_burst;
 } SambaLoadRun;
 
-/* What LOAD and STORE have besides. */
+/* What LOAD and STORE have besides. What comes back from memory needs the first lines of the host's
+ * cache. */
 typedef struct SambaMemoryState {
-  uint32_t generator;
-  uint64_t symbol_address;
-  uint64_t port_bytes; /* per cycle, between generator and network */
-  SambaBurstWalk walk;
-  SambaBurstRun run;
-  uint64_t run_address;           /* of its first byte */
-  uint64_t next_burst, end_burst; /* of the current run */
-  uint64_t placed_burst;          /* the burst that `place` is about */
-  SambaDramPlace place;
-  uint64_t last_burst; /* the burst that was issued last: it is not asked for twice in a row */
-  uint64_t walked,
-      token_elements; /* elements of the current token that runs given out covered, all of them */
-  bool issuing, run_ends_token;
-  SambaMemoryToken *tokens; /* ring */
-  uint64_t token_mask, token_base, token_end;
   /* LOAD: groups [group_free, group_next) have a time at which they leave, up to group_end their
    * data are on the way. */
-  SambaLoadGroup *groups; /* ring */
-  SambaLoadRun *runs;     /* of those that have one, at the same places */
+  _Alignas(SAMBA_CACHE_LINE) SambaLoadGroup *groups; /* ring */
+  SambaLoadRun *runs; /* of those that have one, at the same places */
   uint64_t group_mask, group_free, group_next, group_end;
-  uint64_t group_there;               /* the data of those before it are there */
-  uint64_t pieces, pieces_kept;       /* walked in all; of the groups in the ring */
-  uint64_t pieces_ahead;              /* of the current run, which join its next request */
-  uint64_t vector_elements;           /* of a full vector */
-  uint64_t vectors_left;              /* of the token at token_base */
+  uint64_t group_there;     /* the data of those before it are there */
+  SambaMemoryToken *tokens; /* ring */
+
+  uint64_t token_mask, token_base, token_end;
+  uint32_t generator;
+  bool issuing, run_ends_token;
+  bool awaits_place;            /* until a group leaves */
+  bool is_held_up;              /* it has no place for what it walks next */
+  uint64_t pieces, pieces_kept; /* walked in all; of the groups in the ring */
+  uint64_t pieces_ahead;        /* of the current run, which join its next request */
+  uint64_t vectors_left;        /* of the token at token_base */
+
   uint64_t vectors_booked, booked_at; /* of them, on the lanes that its stream shares; until when */
-  uint64_t left_at;               /* the last vector so far has left, of a STORE: is acknowledged */
-  bool awaits_place;              /* until a group leaves */
-  bool is_held_up;                /* it has no place for what it walks next */
+  uint64_t left_at;      /* the last vector so far has left, of a STORE: is acknowledged */
+  SambaVector vector;    /* a full one */
+  uint64_t placed_burst; /* the burst that `place` is about */
+  SambaDramPlace place;
+
+  uint64_t next_burst, end_burst; /* of the current run */
+  uint64_t last_burst; /* the burst that was issued last: it is not asked for twice in a row */
+  uint64_t walked,
+      token_elements;   /* elements of the current token that runs given out covered, all of them */
+  uint64_t run_address; /* of its first byte */
+  SambaVector port;     /* bytes per cycle, between generator and network */
+  SambaBurstRun run;
+  SambaBurstWalk walk;
+  uint64_t symbol_address;
   uint64_t data_first, data_last; /* arrival of the current token's streamed inputs; data_last an
                                      estimate while pending */
   uint64_t data_vectors;
@@ -326,26 +330,27 @@ typedef struct SambaBufferState {
 
 /* An outstanding request of an address generator. */
 typedef struct SambaGeneratorRequest {
-  uint64_t token; /* of the actor's SambaMemoryState */
-  uint64_t burst; /* number of the first burst, for merging */
+  SambaMemoryState *memory; /* of the actor */
+  uint64_t burst;           /* number of the first burst, for merging */
+  uint64_t part;            /* a LOAD's group, a STORE's token */
   uint32_t bursts, actor;
-  uint64_t group; /* LOAD: of the actor's SambaMemoryState */
 } SambaGeneratorRequest;
 
 /* An address generator; each burst gives its credit back when its data are there. */
 typedef struct SambaAddressGenerator {
-  SambaGeneratorRequest *requests; /* ag_bursts of them, in use or free */
-  uint32_t *free_requests;         /* the last ones that became free are used first */
-  uint32_t free_count;
+  _Alignas(SAMBA_CACHE_LINE)
+      SambaGeneratorRequest *requests; /* ag_bursts of them, in use or free */
+  uint32_t *free_requests;             /* the last ones that became free are used first */
   uint64_t *returns; /* cycles in which bursts come back, as far as known, in order */
+  uint32_t free_count;
   uint32_t return_next, return_end; /* of them: [return_next, return_end) */
+  bool blocked;                     /* an actor waits for credits */
   uint64_t outstanding;             /* bursts, but those that have come back by `returned` */
   uint64_t returned;                /* up to `ahead` cycles from now */
-  uint64_t ahead;                   /* returns within so many cycles are all known and of use */
-  uint64_t next_issue;
   uint64_t wake;
-  bool blocked;    /* an actor waits for credits */
-  uint64_t needed; /* so many, the last one that did */
+  uint64_t ahead; /* returns within so many cycles are all known and of use */
+  uint64_t next_issue;
+  uint64_t needed; /* credits that the last one that waited for some needs */
   uint32_t actor_count, turn;
   uint32_t *actors;
 } SambaAddressGenerator;
