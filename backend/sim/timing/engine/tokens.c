@@ -341,8 +341,10 @@ uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream_index, uint64
   const SambaStreamState *stream = &engine->streams[stream_index];
   uint64_t rid = 0;
   for (uint32_t i = 0; i < stream->lane_count; ++i) { /* these misses need not wait */
-    __builtin_prefetch(&engine->lanes[stream->lanes[i].lane]);
-    __builtin_prefetch(stream->lanes[i].booked);
+    const SambaLaneUse *use = &stream->lanes[i];
+    __builtin_prefetch(&engine->lanes[use->lane]);
+    __builtin_prefetch(use->booked);
+    __builtin_prefetch(use->flow ? use->booked - 1 : use->booked + 1); /* of two the other one */
   }
   for (uint32_t i = 0; i < stream->lane_count; ++i) {
     const SambaLaneUse *use = &stream->lanes[i];
