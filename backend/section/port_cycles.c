@@ -56,7 +56,7 @@ typedef struct Pattern {
   uint64_t *sums;   /* [level][skew_count]: cycles of the nest that is being counted */
   Known *known;
   uint64_t known_mask, known_count;
-  KnownToken *tokens;
+  KnownToken *tokens, *last_token; /* as they came: ports ask for them in this order again */
   uint32_t token_count;
   struct Pattern *next; /* in the same list */
   /* Large, and made for each port that asks: set as far as there are counters. */
@@ -112,6 +112,9 @@ struct SambaPortPatterns {
 typedef struct Outer {
   uint64_t divisor, trips;
   uint32_t counter;
+  uint64_t every; /* wraps of the one before it, or tokens, for a step of it */
+  /* At the last token that was asked for: of these since the last step; the step. */
+  uint64_t passed, step;
 } Outer;
 
 struct SambaPortCycles {
@@ -121,6 +124,9 @@ struct SambaPortCycles {
   Outer *outer;
   uint32_t outer_count;
   uint64_t first;
+  uint64_t token;           /* that was asked for last; UINT64_MAX: none */
+  int64_t address, *guards; /* where it begins: its address, the values of its guards */
+  const KnownToken *next;   /* the one after that which was found last; NULL */
 };
 
 /*===-- The pattern of a token ----------------------------------------------------------------===*/
@@ -578,13 +584,13 @@ static const uint64_t *nestCycles(SambaPortCounts *counts, Pattern *pattern, uin
   uint32_t guard_count = pattern->guard_count, skews = pattern->skew_count;
   int64_t *key = pattern->scratch + (size_t)level * (guard_count + 2);
   uint64_t *cycles = pattern->sums + (size_t)level * skews;
-  uint64_t vectors =
-      (pattern->inside[level] + pattern->vector_elements - 1) / pattern->vector_elements;
   key[0] = level;
   key[1] = placeInPeriod(pattern, address);
   if (guard_count)
     memcpy(key + 2, guards, guard_count * sizeof *guards);
   if (!settleGuards(pattern, level, key + 2)) {
+    uint64_t vectors =
+        (pattern->inside[level] + pattern->vector_elements - 1) / pattern->vector_elements;
     for (uint32_t s = 0; s < skews; ++s)
       cycles[s] = vectors * pattern->vector_cycles;
     return cycles;
@@ -674,14 +680,19 @@ static SambaPortCycles *createCycles(SambaPortPatterns *patterns, const SambaBuf
   cycles->pattern = findPattern(patterns, buffer, skew_count, port, vector_bytes);
   cycles->access = access;
   cycles->outer = SAMBA_ARENA_ARRAY(patterns->arena, Outer, access->token_level);
+  cycles->guards = SAMBA_ARENA_ARRAY(patterns->arena, int64_t, access->guard_count);
+  cycles->token = UINT64_MAX;
 
-  uint64_t divisor = 1;
+  uint64_t divisor = 1, before = 1;
   for (uint32_t c = access->token_level; c-- > 0; divisor *= access->trips[c]) {
     bool matters = access->strides[c] % cycles->pattern->period != 0;
     for (uint32_t g = 0; g < access->guard_count; ++g)
       matters |= access->guards[g].strides[c] != 0;
-    if (matters && access->trips[c] > 1)
-      cycles->outer[cycles->outer_count++] = (Outer){divisor, access->trips[c], c};
+    if (!matters || access->trips[c] <= 1)
+      continue;
+    cycles->outer[cycles->outer_count++] =
+        (Outer){divisor, access->trips[c], c, .every = divisor / before};
+    before = divisor * access->trips[c];
   }
 
   return cycles;
@@ -703,27 +714,58 @@ SambaPortCycles *sambaPortSkewsCreate(SambaPortPatterns *patterns, uint32_t row_
 
 bool sambaPortCyclesAreFixed(const SambaPortCycles *cycles) { return cycles->outer_count == 0; }
 
-/* Where a token begins: its address and the values of its guards. */
-static int64_t beginOfToken(const SambaPortCycles *cycles, uint64_t token, int64_t *guards) {
+/* Shifts where the token begins by some steps of a counter, modulo 2^64. */
+static void shiftToken(SambaPortCycles *cycles, const Outer *outer, uint64_t steps) {
   const SambaAccess *access = cycles->access;
-  int64_t address = access->base;
+  uint64_t shift = (uint64_t)access->strides[outer->counter] * steps;
+  cycles->address = (int64_t)((uint64_t)cycles->address + shift);
   for (uint32_t g = 0; g < access->guard_count; ++g)
-    guards[g] = access->guards[g].constant;
+    cycles->guards[g] = (int64_t)((uint64_t)cycles->guards[g] +
+                                  (uint64_t)access->guards[g].strides[outer->counter] * steps);
+}
 
+/* Goes on to the token after the last one. */
+static void nextToken(SambaPortCycles *cycles) {
+  ++cycles->token;
   for (uint32_t o = 0; o < cycles->outer_count; ++o) {
-    const Outer *outer = &cycles->outer[o];
-    int64_t step = (int64_t)(token / outer->divisor % outer->trips);
-    address += access->strides[outer->counter] * step;
-    for (uint32_t g = 0; g < access->guard_count; ++g)
-      guards[g] += access->guards[g].strides[outer->counter] * step;
+    Outer *outer = &cycles->outer[o];
+    if (++outer->passed < outer->every)
+      return;
+    outer->passed = 0;
+    if (++outer->step < outer->trips) {
+      shiftToken(cycles, outer, 1);
+      return;
+    }
+    outer->step = 0;
+    shiftToken(cycles, outer, 1 - outer->trips);
   }
-  return address;
+}
+
+/* Finds where a token begins. */
+static void goToToken(SambaPortCycles *cycles, uint64_t token) {
+  if (token == cycles->token)
+    return;
+  if (cycles->token != UINT64_MAX && token == cycles->token + 1) {
+    nextToken(cycles);
+    return;
+  }
+
+  const SambaAccess *access = cycles->access;
+  cycles->token = token;
+  cycles->address = access->base;
+  for (uint32_t g = 0; g < access->guard_count; ++g)
+    cycles->guards[g] = access->guards[g].constant;
+  for (uint32_t o = 0; o < cycles->outer_count; ++o) {
+    Outer *outer = &cycles->outer[o];
+    outer->passed = token / (outer->divisor / outer->every) % outer->every;
+    outer->step = token / outer->divisor % outer->trips;
+    shiftToken(cycles, outer, outer->step);
+  }
 }
 
 const uint64_t *sambaPortTokenSkews(SambaPortCycles *cycles, uint64_t token) {
-  int64_t guards[SAMBA_MAX_GUARDS];
-  int64_t address = beginOfToken(cycles, token, guards);
-  return nestCycles(cycles->counts, cycles->pattern, 0, address, guards);
+  goToToken(cycles, token);
+  return nestCycles(cycles->counts, cycles->pattern, 0, cycles->address, cycles->guards);
 }
 
 uint64_t sambaPortTokenCycles(SambaPortCycles *cycles, uint64_t token) {
@@ -753,6 +795,15 @@ static uint32_t *walkToken(SambaPortCounts *counts, const Pattern *pattern, uint
   return cycles;
 }
 
+/* The token with a key among those from `first` to before `end`; NULL. */
+static const KnownToken *findToken(const KnownToken *first, const KnownToken *end,
+                                   const int64_t *key, size_t bytes) {
+  for (const KnownToken *known = first; known != end; known = known->next)
+    if (known->key[0] == key[0] && memcmp(known->key, key, bytes) == 0)
+      return known;
+  return NULL;
+}
+
 const uint32_t *sambaPortVectorCycles(SambaPortCycles *cycles, uint64_t token,
                                       uint64_t *out_vectors) {
   Pattern *pattern = cycles->pattern;
@@ -762,11 +813,18 @@ const uint32_t *sambaPortVectorCycles(SambaPortCycles *cycles, uint64_t token,
     return NULL;
 
   int64_t key[1 + SAMBA_MAX_GUARDS];
-  key[0] = placeInPeriod(pattern, beginOfToken(cycles, token, key + 1));
+  goToToken(cycles, token);
+  key[0] = placeInPeriod(pattern, cycles->address);
   size_t bytes = (1 + pattern->guard_count) * sizeof *key;
-  for (const KnownToken *known = pattern->tokens; known; known = known->next)
-    if (memcmp(known->key, key, bytes) == 0)
-      return known->vectors;
+  if (pattern->guard_count)
+    memcpy(key + 1, cycles->guards, bytes - sizeof *key);
+  const KnownToken *found = findToken(cycles->next, NULL, key, bytes);
+  if (!found)
+    found = findToken(pattern->tokens, cycles->next, key, bytes);
+  if (found) {
+    cycles->next = found->next;
+    return found->vectors;
+  }
   if (pattern->token_count++ >= SAMBA_PORT_MOST_TOKENS)
     return NULL;
 
@@ -774,8 +832,8 @@ const uint32_t *sambaPortVectorCycles(SambaPortCycles *cycles, uint64_t token,
   *known = (KnownToken){
       .key = sambaArenaCopy(cycles->counts->arena, key, bytes),
       .vectors = walkToken(cycles->counts, pattern, vectors, key[0], key + 1),
-      .next = pattern->tokens,
   };
-  pattern->tokens = known;
+  *(pattern->tokens ? &pattern->last_token->next : &pattern->tokens) = known;
+  pattern->last_token = known;
   return known->vectors;
 }
