@@ -137,12 +137,15 @@ static uint64_t windowOf(const SambaShare *share, double own, double rate, doubl
 }
 
 /* Others get less than before while a flow takes its turns for `window` cycles. */
-static void oweOthers(SambaShare *share, uint64_t window, double before, double fair) {
+static void oweOthers(SambaShare *share, uint64_t window, double fair) {
+  double before = 0; /* what a turn got then, once somebody asks for it */
   for (SambaFlow *other = firstOf(share); other; other = nextOf(share, other)) {
     double gets = fair * other->turn;
     if (other->asks <= 0 || other->rate <= gets)
       continue;
     double together = smaller(sambaNumberOf(window), other->asks / gets);
+    if (before == 0)
+      before = fairRate(share, NULL, 0);
     double less = smaller(other->rate, before * other->turn) - gets;
     if (less > 0)
       other->owed += sambaCyclesOf(together * less / other->rate + 1e-3);
@@ -210,7 +213,7 @@ const SambaFlow *sambaShareBook(SambaShare *share, uint32_t index, uint64_t now,
       held_up = true;
     }
     if (fair < INFINITY)
-      oweOthers(share, window, fairRate(share, NULL, 0), fair);
+      oweOthers(share, window, fair);
     window -= share->lets_in && comes && window > sambaTimeMax(cycles, least);
   }
   double left = leftOf(flow, flow->cycles, flow->begin, now) + sambaNumberOf(cycles);
