@@ -178,6 +178,12 @@ static uint64_t goBeforeLaterSlots(SambaEngine *engine, const SambaActor *actor,
   return from;
 }
 
+/* Data from memory come with gaps, in which the side of a buffer takes those of other ports. */
+static bool comesWithGaps(const SambaEngine *engine, const SambaActor *write) {
+  const SambaCursor *cursor = &engine->cursors[write->inputs[0].cursor];
+  return engine->actors[engine->streams[cursor->stream].producer].kind == SAMBA_ACTOR_LOAD;
+}
+
 /* All read ports of a buffer share one side of the memory, all write ports the other. A token books
  * its cycles when it comes, and begins when the tokens before it have had theirs. */
 static uint64_t bookSide(SambaEngine *engine, SambaActor *actor) {
@@ -191,6 +197,9 @@ static uint64_t bookSide(SambaEngine *engine, SambaActor *actor) {
   uint64_t from = sambaTimeMax(*side, engine->now);
   if (actor->work > fewVectors)
     from = goBeforeLaterSlots(engine, actor, from);
+  actor->served_at = from;
+  if (!read && actor->work > fewVectors && comesWithGaps(engine, actor))
+    from = engine->now;
   actor->booked_at = actor->work <= fewVectors ? bookTogether(engine, actor, from) : from;
   actor->has_booked = true;
   *side = sambaTimeMax(*side, engine->now) + actor->work;
@@ -289,8 +298,9 @@ static void bookArrays(SambaEngine *engine, SambaActor *actor) {
     actor->arrays_end = flow->end;
     actor->end_minimum = sambaTimeMax(actor->end_minimum, flow->end);
   }
-  if (!read && actor->arrays_end > engine->now + actor->work)
-    delayWrites(engine, actor, actor->arrays_end - engine->now - actor->work);
+  uint64_t served = sambaTimeMax(engine->now, actor->served_at) + actor->work;
+  if (!read && actor->arrays_end > served)
+    delayWrites(engine, actor, actor->arrays_end - served);
 }
 
 /* The end of what a write has booked at the arrays of its slot, with what reads took since. */
