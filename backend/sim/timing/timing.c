@@ -20,6 +20,7 @@ static void destroy(SambaEngine *engine) {
   sambaDramFree(&engine->dram);
   sambaEventsFree(&engine->events);
   sambaArrayFree(&engine->merged);
+  sambaArrayFree(&engine->steps);
   sambaArenaDestroy(&engine->arena);
 }
 

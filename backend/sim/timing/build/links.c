@@ -112,6 +112,7 @@ static SambaLaneUse laneUse(const SambaEngine *engine, const SambaRoutes *routes
   return (SambaLaneUse){.lane = lane,
                         .flow = flow,
                         .held = (uint64_t)engine->machine->fifo_depth * fifos + pipeline,
+                        .spare = (uint64_t)engine->machine->fifo_depth * routes->spare[use->hop],
                         .cycles =
                             pipeline + (before == SAMBA_NO_INDEX ? 0 : routes->cycles[before])};
 }
@@ -146,9 +147,11 @@ static void addLane(SambaEngine *engine, SharedWays *shared, const size_t *first
     size_t other = first_use[lane];
     if (engine->lanes[lane].share.flow_count != count || !areAlike(shared, other, first, count))
       continue;
-    for (uint32_t f = 0; f < count; ++f)
-      shared->booked[other + f]->held =
-          sambaTimeMin(shared->booked[other + f]->held, shared->ways[first + f].held);
+    for (uint32_t f = 0; f < count; ++f) {
+      SambaLaneUse *use = shared->booked[other + f];
+      use->held = sambaTimeMin(use->held, shared->ways[first + f].held);
+      use->spare = sambaTimeMin(use->spare, shared->ways[first + f].spare);
+    }
     return;
   }
 

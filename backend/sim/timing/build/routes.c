@@ -66,6 +66,25 @@ static void joinDestinations(const SambaSection *section, const SambaStream *str
   }
 }
 
+/* When a hop is blocked, those before it are soon as well, with all that branches off there. So
+ * the nearest destination behind any of them is the first that has nothing left. */
+static void findSpares(SambaRoutes *routes, const SambaStream *stream) {
+  uint32_t *spare = routes->spare; /* at first: those behind the hop, to the nearest destination */
+  for (uint32_t h = 0; h < stream->hop_count; ++h)
+    spare[h] = UINT32_MAX;
+  for (uint32_t d = 0; d < stream->destination_count; ++d)
+    if (routes->ends[d] != SAMBA_NO_INDEX)
+      spare[routes->ends[d]] = 1;
+  for (uint32_t h = stream->hop_count; h-- > 0;) {
+    uint32_t before = routes->before[h];
+    if (before != SAMBA_NO_INDEX && spare[h] < spare[before] - 1)
+      spare[before] = spare[h] + 1;
+  }
+  for (uint32_t h = 0; h < stream->hop_count; ++h)
+    if (routes->before[h] != SAMBA_NO_INDEX && spare[routes->before[h]] < spare[h])
+      spare[h] = spare[routes->before[h]];
+}
+
 static void findRoutes(SambaRoutes *routes, const SambaMachine *machine,
                        const SambaSection *section, const SambaStream *stream, bool *used) {
   joinHops(stream, routes->before);
@@ -83,6 +102,7 @@ static void findRoutes(SambaRoutes *routes, const SambaMachine *machine,
                         (uint64_t)sambaMachineHopCycles(machine, hop->x, hop->y, x, y);
     routes->switches[h] = (follows ? routes->switches[before] : 0) + 1;
   }
+  findSpares(routes, stream);
 }
 
 SambaRoutes *sambaRoutesFind(const SambaMachine *machine, const SambaSection *section,
@@ -99,6 +119,7 @@ SambaRoutes *sambaRoutesFind(const SambaMachine *machine, const SambaSection *se
   SambaRoutes next = {.before = SAMBA_ARENA_ARRAY(arena, uint32_t, hops),
                       .cycles = SAMBA_ARENA_ARRAY(arena, uint64_t, hops),
                       .switches = SAMBA_ARENA_ARRAY(arena, uint32_t, hops),
+                      .spare = SAMBA_ARENA_ARRAY(arena, uint32_t, hops),
                       .ends = SAMBA_ARENA_ARRAY(arena, uint32_t, destinations)};
   bool *used = SAMBA_ARENA_ARRAY(arena, bool, most);
   for (uint32_t s = 0; s < section->stream_count; ++s) {
@@ -108,6 +129,7 @@ SambaRoutes *sambaRoutesFind(const SambaMachine *machine, const SambaSection *se
     next.before += stream->hop_count;
     next.cycles += stream->hop_count;
     next.switches += stream->hop_count;
+    next.spare += stream->hop_count;
     next.ends += stream->destination_count;
   }
   return routes;

@@ -9,6 +9,7 @@ typedef struct SambaRoutes {
   uint32_t *before;   /* of each hop: the one that leads to it, SAMBA_NO_INDEX: the source */
   uint64_t *cycles;   /* from the source to the far end of each hop */
   uint32_t *switches; /* as many */
+  uint32_t *spare;    /* FIFOs from which a destination still gets vectors when a hop is blocked */
   uint32_t *ends;     /* of each destination: its last hop, SAMBA_NO_INDEX: a link of its own */
 } SambaRoutes;
 

@@ -241,3 +241,11 @@ void sambaShareTake(SambaShare *share, uint32_t index, uint64_t begin, uint64_t 
                       .turn = turn};
   list(share, index);
 }
+
+void sambaShareStretch(SambaShare *share, uint32_t index, uint64_t now, uint64_t end) {
+  SambaFlow *flow = &share->flows[index];
+  if (endOf(flow) <= now)
+    return;
+  flow->end = sambaTimeMax(flow->end, end);
+  noteEnd(share, flow);
+}

@@ -45,6 +45,9 @@ const SambaFlow *sambaShareBook(SambaShare *share, uint32_t flow, uint64_t now, 
 /* A flow has it alone from `begin` to `end`, and nothing else booked. */
 void sambaShareTake(SambaShare *share, uint32_t flow, uint64_t begin, uint64_t end, float turn);
 
+/* A flow goes on at the pace of others: it is not done before `end`. */
+void sambaShareStretch(SambaShare *share, uint32_t flow, uint64_t now, uint64_t end);
+
 /* Adds what others took since to what a flow has booked. */
 static inline void sambaFlowPay(SambaFlow *flow) {
   if (!flow->owed)

@@ -91,6 +91,9 @@ static SambaStatus runEvents(SambaEngine *engine, uint64_t limit) {
     case SAMBA_TARGET_CHANNEL:
       channelEvent(engine, index);
       break;
+    case SAMBA_TARGET_STEP:
+      sambaLockstepGoOn(engine, index);
+      break;
     default:
       sambaAddressGeneratorEvent(engine, index);
       break;

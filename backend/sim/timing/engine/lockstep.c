@@ -12,11 +12,16 @@
 
 /* Shorter tokens are uneven by what ways hold more than by what takers wait for. */
 enum { leastWays = 4 };
+/* How often it is looked at those that go on in step while a token passes at its pace. */
+enum { looksPerToken = 8 };
 
 void sambaLockstepBuild(SambaEngine *engine) {
   engine->step = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, engine->actor_count);
-  for (uint32_t a = 0; a < engine->actor_count; ++a)
-    engine->actors[a].kept_first = engine->actors[a].kept_by = SAMBA_NO_INDEX;
+  engine->free_step = SAMBA_NO_INDEX;
+  for (uint32_t a = 0; a < engine->actor_count; ++a) {
+    SambaActor *actor = &engine->actors[a];
+    actor->kept_first = actor->kept_by = actor->step = SAMBA_NO_INDEX;
+  }
   for (uint32_t s = 0; s < engine->section->stream_count; ++s) {
     SambaStreamState *stream = &engine->streams[s];
     bool read = engine->actors[stream->producer].kind == SAMBA_ACTOR_READ;
@@ -181,6 +186,89 @@ static void goOn(SambaEngine *engine, SambaActor *read) {
   sambaEngineQueue(engine, stream->producer);
 }
 
+/* A read goes on in step with others. */
+static void join(SambaEngine *engine, uint32_t step, uint32_t index) {
+  SambaActor *read = &engine->actors[index];
+  uint32_t *first = &engine->steps.data[step].first;
+  read->step = step;
+  read->step_before = SAMBA_NO_INDEX;
+  read->step_next = *first;
+  if (*first != SAMBA_NO_INDEX)
+    engine->actors[*first].step_before = index;
+  *first = index;
+}
+
+static void freeStep(SambaEngine *engine, uint32_t step) {
+  engine->steps.data[step].next_free = engine->free_step;
+  engine->free_step = step;
+}
+
+/* It no longer does. */
+static void leave(SambaEngine *engine, SambaActor *read) {
+  uint32_t step = read->step;
+  if (step == SAMBA_NO_INDEX)
+    return;
+  if (read->step_before == SAMBA_NO_INDEX)
+    engine->steps.data[step].first = read->step_next;
+  else
+    engine->actors[read->step_before].step_next = read->step_next;
+  if (read->step_next != SAMBA_NO_INDEX)
+    engine->actors[read->step_next].step_before = read->step_before;
+  read->step = SAMBA_NO_INDEX;
+  if (engine->steps.data[step].first == SAMBA_NO_INDEX && !engine->steps.data[step].is_looked_at)
+    freeStep(engine, step);
+}
+
+/* The end of the last of those in step, as far as lanes let their tokens pass. */
+static uint64_t endOfStep(SambaEngine *engine, const SambaStep *step) {
+  uint64_t end = 0;
+  for (uint32_t r = step->first; r != SAMBA_NO_INDEX; r = engine->actors[r].step_next) {
+    const SambaActor *read = &engine->actors[r];
+    uint64_t passed = 0;
+    sambaStreamPassLanes(engine, read->outputs[0].open_stream, &passed);
+    end = sambaTimeMax(end, sambaTimeMax(passed, read->end_minimum));
+  }
+  return end;
+}
+
+void sambaLockstepGoOn(SambaEngine *engine, uint32_t index) {
+  SambaStep *step = &engine->steps.data[index];
+  step->is_looked_at = false;
+  if (step->first == SAMBA_NO_INDEX) {
+    freeStep(engine, index);
+    return;
+  }
+
+  uint64_t end = endOfStep(engine, step);
+  bool is_later = end > step->end;
+  step->end = sambaTimeMax(step->end, end);
+  for (uint32_t r = step->first; is_later && r != SAMBA_NO_INDEX; r = engine->actors[r].step_next)
+    sambaStreamKeepPace(engine, streamOf(engine, &engine->actors[r]), step->begin, end);
+  uint64_t part = streamOf(engine, &engine->actors[step->first])->pace / looksPerToken + 1;
+  if (end <= engine->now + part)
+    return;
+  step->is_looked_at = true;
+  sambaEventsPush(&engine->events, engine->now + part, sambaTarget(SAMBA_TARGET_STEP, index));
+}
+
+/* The reads of a look go on in step from now on. */
+static void beginStep(SambaEngine *engine, uint32_t count) {
+  if (count < 2)
+    return;
+  uint32_t index = engine->free_step;
+  if (index != SAMBA_NO_INDEX) {
+    engine->free_step = engine->steps.data[index].next_free;
+  } else {
+    index = (uint32_t)engine->steps.size;
+    sambaArrayAppend(&engine->steps, (SambaStep){0});
+  }
+  uint64_t now = engine->now;
+  engine->steps.data[index] = (SambaStep){.begin = now, .end = now, .first = SAMBA_NO_INDEX};
+  for (uint32_t i = count; i-- > 0;)
+    join(engine, index, engine->step[i]);
+  sambaLockstepGoOn(engine, index);
+}
+
 void sambaLockstepBegin(SambaEngine *engine, uint32_t index) {
   SambaActor *read = &engine->actors[index];
   const SambaStreamState *stream = streamOf(engine, read);
@@ -194,6 +282,7 @@ void sambaLockstepBegin(SambaEngine *engine, uint32_t index) {
   if (kept_by == SAMBA_NO_INDEX) {
     for (uint32_t i = count; i-- > 0;)
       goOn(engine, &engine->actors[engine->step[i]]);
+    beginStep(engine, count);
     return;
   }
   while (read->kept_first != SAMBA_NO_INDEX) /* what keeps it keeps them */
@@ -237,10 +326,12 @@ bool sambaLockstepGoesOn(SambaEngine *engine, uint32_t read_index) {
   if (read->ends_alone || !sambaLockstepBinds(engine, read)) {
     read->ends_alone = false;
     read->free_with = 0;
+    leave(engine, read);
     return false;
   }
   if (isKnownToEnd(engine, read)) {
     read->free_with = 0;
+    leave(engine, read);
     return false;
   }
 
@@ -266,6 +357,7 @@ bool sambaLockstepGoesOn(SambaEngine *engine, uint32_t read_index) {
   noteFree(engine, count, latest);
   if (end <= engine->now) {
     read->free_with = 0;
+    leave(engine, read);
     return false;
   }
   read->end_minimum = end;

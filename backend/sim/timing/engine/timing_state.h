@@ -55,6 +55,7 @@ typedef struct SambaLaneUse {
   uint32_t lane, flow; /* flow: the stream's place among those of the lane */
   SambaFlow *booked;   /* what it has booked there */
   uint64_t held;       /* vectors that fit between the producer and the lane */
+  uint64_t spare;      /* that takers may still get when no more pass the lane */
   uint64_t cycles;     /* from the producer to the lane */
 } SambaLaneUse;
 
@@ -312,6 +313,7 @@ typedef struct SambaActor {
   /* And: the number of the last look that found that nobody keeps it and those in step with it, 0:
    * none; and that they end by then. */
   uint64_t free_with, free_by;
+  uint32_t step, step_before, step_next; /* with whom it goes on, in their list */
   /* COMPUTE without array: cycles of a step, and of a vector in what follows the reduction. */
   uint64_t lanes, step_cycles, result_cycles;
 } SambaActor;
@@ -368,6 +370,14 @@ typedef struct SambaMergedRead {
   uint32_t next; /* that was merged before it, or free; SAMBA_NO_INDEX ends the list */
 } SambaMergedRead;
 
+/* Reads that go on in step (lockstep.h). */
+typedef struct SambaStep {
+  uint64_t begin, end; /* end: of the last of them, as far as is known */
+  uint32_t first;      /* SAMBA_NO_INDEX: all have ended */
+  uint32_t next_free;
+  bool is_looked_at; /* its event is on the way */
+} SambaStep;
+
 typedef struct SambaEngine {
   SambaArena arena;
   const SambaMachine *machine;
@@ -402,6 +412,8 @@ typedef struct SambaEngine {
    * its reads, and of the last of these that may not be right any more. */
   uint32_t *step, step_round;
   uint64_t step_free, step_unsure;
+  SAMBA_ARRAY(SambaStep) steps;
+  uint32_t free_step;
   uint64_t flops, multiply_adds;
 } SambaEngine;
 
@@ -409,6 +421,7 @@ enum {
   SAMBA_TARGET_ACTOR,
   SAMBA_TARGET_CHANNEL,
   SAMBA_TARGET_GENERATOR,
+  SAMBA_TARGET_STEP,
   SAMBA_TARGET_KIND_BITS = 2
 };
 static inline uint32_t sambaTarget(uint32_t kind, uint32_t index) {

@@ -355,6 +355,18 @@ uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream_index, uint64
   return rid;
 }
 
+void sambaStreamKeepPace(SambaEngine *engine, const SambaStreamState *stream, uint64_t begin,
+                         uint64_t end) {
+  double half_pace = sambaNumberOf(end - begin) / sambaNumberOf(2 * stream->vectors);
+  for (uint32_t i = 0; i < stream->lane_count; ++i) {
+    const SambaLaneUse *use = &stream->lanes[i];
+    uint64_t ahead = sambaCyclesOf(half_pace * sambaNumberOf(use->spare));
+    ahead = sambaTimeMin(ahead, end - begin);
+    sambaShareStretch(&engine->lanes[use->lane].share, use->flow, engine->now,
+                      end + use->cycles - ahead);
+  }
+}
+
 uint64_t sambaStreamBookLink(SambaStreamState *stream, uint64_t from, uint64_t *passed) {
   if (!stream->link_cycles)
     return 0;

@@ -65,6 +65,12 @@ uint64_t sambaStreamBookLink(SambaStreamState *stream, uint64_t from, uint64_t *
 /* What sambaStreamBookLanes says, with what others took since. */
 uint64_t sambaStreamPassLanes(SambaEngine *engine, uint32_t stream, uint64_t *passed);
 
+/* The token that passes the lanes of a stream goes on at the pace of others, which take from
+ * `begin` to `end` for theirs. It gets ahead of them by the `spare` of each lane, by half of that
+ * on its way. */
+void sambaStreamKeepPace(SambaEngine *engine, const SambaStreamState *stream, uint64_t begin,
+                         uint64_t end);
+
 /* Makes room for one more token on the way to each destination. */
 void sambaStreamWiden(SambaEngine *engine, uint32_t stream);
 
