@@ -8,6 +8,10 @@
 #include "backend/sim/timing/engine/booking.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+/* So many meet on the stack. */
+enum { fewFlows = 32 };
 
 static double smaller(double a, double b) { return a < b ? a : b; }
 
@@ -43,25 +47,36 @@ static double leftOf(const SambaFlow *flow, double cycles, uint64_t from, uint64
   return end > now ? cycles * sambaNumberOf(end - now) / sambaNumberOf(end - begin) : 0;
 }
 
-/* What others ask for while a flow books: from `from` on, in no less than `window` cycles. */
+/* A flow that is under way when another one books. Cycles count from when that one begins. */
+typedef struct Meeting {
+  SambaFlow *flow;    /* NULL: the one that books */
+  double asks, rate;  /* what it has to do; per cycle, when others let it */
+  double turn;        /* how long its turns are */
+  double left, gets;  /* of it by now; per cycle, with the others */
+  double alone, done; /* it is done: without the one that books; with it */
+} Meeting;
+
+/* What others ask for while a flow books, from `from` on. */
 typedef struct Asking {
   const SambaFlow *own;
-  uint64_t from, window;
-  bool any;     /* of them ask for something */
+  uint64_t from;
+  Meeting *meetings;
+  uint32_t count;
+  double rates; /* of all */
   uint64_t end; /* of the last of them */
 } Asking;
 
 static void ask(Asking *asking, SambaFlow *flow) {
-  flow->asks = 0;
   if (flow == asking->own)
     return;
   asking->end = sambaTimeMax(asking->end, endOf(flow));
-  flow->asks = leftOf(flow, flow->cycles, flow->begin, asking->from);
-  if (flow->asks <= 0)
+  double asks = leftOf(flow, flow->cycles, flow->begin, asking->from);
+  if (asks <= 0)
     return;
-  uint64_t window = sambaTimeMax(asking->window, endOf(flow) - asking->from);
-  flow->rate = flow->asks / sambaNumberOf(window);
-  asking->any = true;
+  double rate = smaller(1, asks / sambaNumberOf(endOf(flow) - asking->from));
+  asking->rates += rate;
+  asking->meetings[asking->count++] =
+      (Meeting){.flow = flow, .asks = asks, .rate = rate, .turn = flow->turn};
 }
 
 /* Takes what was done by `now` from what flows have left: evenly, but in all no more than a cycle
@@ -69,8 +84,8 @@ static void ask(Asking *asking, SambaFlow *flow) {
 static double bringForward(SambaShare *share, uint64_t now, Asking *asking) {
   double done = 0, left = 0, could = sambaNumberOf(now - share->at);
   for (SambaFlow *flow = firstOf(share); flow; flow = nextOf(share, flow)) {
-    flow->rate = leftOf(flow, flow->left, share->at, now);
-    done += flow->left - flow->rate;
+    flow->rest = leftOf(flow, flow->left, share->at, now);
+    done += flow->left - flow->rest;
   }
 
   double part = done > could ? could / done : 1;
@@ -87,7 +102,7 @@ static double bringForward(SambaShare *share, uint64_t now, Asking *asking) {
         share->first = number;
       continue;
     }
-    flow->left -= part * (flow->left - flow->rate);
+    flow->left -= part * (flow->left - flow->rest);
     left += flow->left;
     before = flow;
     ask(asking, flow);
@@ -96,67 +111,110 @@ static double bringForward(SambaShare *share, uint64_t now, Asking *asking) {
   return left;
 }
 
-/* What a turn of unit length gets of each cycle, when those that ask for less get that. No less
- * than any flow asks for when all get what they ask for. `own`: a flow that asks for `rate`, NULL:
- * the others alone. */
-static double fairRate(const SambaShare *share, const SambaFlow *own, double rate) {
-  double fair = 0;
+/* What is less counts as nothing: numbers are rounded. */
+static const double little = 1e-6;
+
+/* What each gets of the cycles. Who asks for less than its part gets that (it stands in `gets`),
+ * the others divide what is left by the lengths of their turns. */
+static void divide(Meeting *meetings, uint32_t count) {
+  double part = 0; /* of a turn of unit length */
   for (;;) {
-    bool own_above = own && rate > fair * own->turn;
-    double turns = own_above ? own->turn : 0, below = own && !own_above ? rate : 0;
-    for (const SambaFlow *flow = firstOf(share); flow; flow = nextOf(share, flow)) {
-      if (flow->asks <= 0)
-        continue;
-      bool above = flow->rate > fair * flow->turn;
-      turns += above ? flow->turn : 0;
-      below += above ? 0 : flow->rate;
+    double turns = 0, left = 1;
+    for (uint32_t i = 0; i < count; ++i) {
+      bool less = meetings[i].gets <= part * meetings[i].turn;
+      turns += less ? 0 : meetings[i].turn;
+      left -= less ? meetings[i].gets : 0;
     }
     if (turns == 0)
-      return INFINITY;
-    double next = (1 - below) / turns;
-    if (next <= fair + 1e-9)
-      return fair;
-    fair = next;
+      return;
+    if (left / turns <= part + 1e-9)
+      break;
+    part = left / turns;
   }
+  for (uint32_t i = 0; i < count; ++i)
+    meetings[i].gets = smaller(meetings[i].gets, part * meetings[i].turn);
 }
 
-/* Cycles until a flow that gets `rate` at first has had `own`: all that others leave to it, and
- * more when they are done. */
-static uint64_t windowOf(const SambaShare *share, double own, double rate, double fair) {
-  enum { passes = 3 };
-  double window = own / rate;
-  for (int pass = 0; pass < passes; ++pass) {
-    double taken = 0;
-    for (const SambaFlow *other = firstOf(share); other; other = nextOf(share, other)) {
-      if (other->asks > 0)
-        taken += smaller(other->asks, smaller(other->rate, fair * other->turn) * window);
-    }
-    window = own + taken;
-  }
-  return sambaCyclesOf(window + 0.5);
+/* What one asks for per cycle. Who books makes up for what it was held up. */
+static double wants(const Meeting *meeting, double now) {
+  if (meeting->left <= 0)
+    return 0;
+  bool is_behind = meeting->left > meeting->asks - meeting->rate * now + little;
+  return !meeting->flow && is_behind ? 1 : meeting->rate;
 }
 
-/* Others get less than before while a flow takes its turns for `window` cycles. */
-static void oweOthers(SambaShare *share, uint64_t window, double fair) {
-  double before = 0; /* what a turn got then, once somebody asks for it */
-  for (SambaFlow *other = firstOf(share); other; other = nextOf(share, other)) {
-    double gets = fair * other->turn;
-    if (other->asks <= 0 || other->rate <= gets)
+/* How long it goes on like this: until one is done, or has made up. */
+static double steadyFor(const Meeting *meetings, uint32_t count, double now) {
+  double cycles = INFINITY;
+  for (uint32_t i = 0; i < count; ++i) {
+    const Meeting *meeting = &meetings[i];
+    if (meeting->left <= 0)
       continue;
-    double together = smaller(sambaNumberOf(window), other->asks / gets);
-    if (before == 0)
-      before = fairRate(share, NULL, 0);
-    double less = smaller(other->rate, before * other->turn) - gets;
-    if (less > 0)
-      other->owed += sambaCyclesOf(together * less / other->rate + 1e-3);
-    noteEnd(share, other);
+    cycles = smaller(cycles, meeting->left / meeting->gets);
+    double behind = meeting->left - (meeting->asks - meeting->rate * now);
+    if (!meeting->flow && behind > little && meeting->gets > meeting->rate)
+      cycles = smaller(cycles, behind / (meeting->gets - meeting->rate));
   }
+  return cycles;
+}
+
+/* All pass, taking turns. */
+static void pass(Meeting *meetings, uint32_t count) {
+  double now = 0;
+  uint32_t under_way = count;
+  for (uint32_t i = 0; i < count; ++i)
+    meetings[i].left = meetings[i].asks;
+  while (under_way) {
+    double sum = 0;
+    for (uint32_t i = 0; i < count; ++i)
+      sum += meetings[i].gets = wants(&meetings[i], now);
+    if (sum > 1)
+      divide(meetings, count);
+
+    double cycles = steadyFor(meetings, count, now);
+    now += cycles;
+    for (uint32_t i = 0; i < count; ++i) {
+      if (meetings[i].left <= 0)
+        continue;
+      meetings[i].left -= meetings[i].gets * cycles;
+      if (meetings[i].left > little)
+        continue;
+      meetings[i].left = 0;
+      meetings[i].done = now;
+      --under_way;
+    }
+  }
+}
+
+/* A flow that books meets others: they are owed by how much later they are done. Returns the cycles
+ * until it is done itself. */
+static uint64_t meet(SambaShare *share, Asking *asking, double cycles, double rate, double turn) {
+  Meeting *meetings = asking->meetings;
+  uint32_t others = asking->count;
+  if (asking->rates > 1 + little) {
+    pass(meetings, others);
+    for (uint32_t i = 0; i < others; ++i)
+      meetings[i].alone = meetings[i].done;
+  } else {
+    for (uint32_t i = 0; i < others; ++i)
+      meetings[i].alone = meetings[i].asks / meetings[i].rate;
+  }
+
+  meetings[others] = (Meeting){.asks = cycles, .rate = rate, .turn = turn};
+  pass(meetings, others + 1);
+  for (uint32_t i = 0; i < others; ++i) {
+    if (meetings[i].done <= meetings[i].alone)
+      continue;
+    meetings[i].flow->owed += sambaCyclesOf(meetings[i].done - meetings[i].alone + 1e-3);
+    noteEnd(share, meetings[i].flow);
+  }
+  return sambaCyclesOf(meetings[others].done + 0.5);
 }
 
 /* Who ends last ends no earlier than all can be done. */
 static void endLast(SambaShare *share, uint32_t index, const Asking *asking, uint64_t all_done) {
   SambaFlow *last = &share->flows[index];
-  bool others_may = asking->any || asking->end > endOf(last);
+  bool others_may = asking->count || asking->end > endOf(last);
   for (SambaFlow *flow = firstOf(share); flow && others_may; flow = nextOf(share, flow))
     if (endOf(flow) > endOf(last))
       last = flow;
@@ -197,25 +255,25 @@ const SambaFlow *sambaShareBook(SambaShare *share, uint32_t index, uint64_t now,
   bool comes = endOf(flow) < now;
   bool held_up = from > now && (flow->held_up || flow->owed);
   uint64_t window = sambaTimeMax(cycles, now + least > from ? now + least - from : 0);
-  Asking asking = {.own = flow, .from = from, .window = window};
-  flow->turn = turn;
+  Meeting few[fewFlows];
+  Meeting *many = NULL;
+  if (share->flow_count > fewFlows)
+    many = sambaAllocate(sambaArraySize(share->flow_count, sizeof *many));
+  Asking asking = {.own = flow, .from = from, .meetings = many ? many : few};
   if (in_order)
     all = bringForward(share, sambaTimeMax(share->at, now), &asking) + sambaNumberOf(cycles);
   else
     for (SambaFlow *other = firstOf(share); other; other = nextOf(share, other))
       ask(&asking, other);
 
-  if (cycles && asking.any) {
-    double rate = sambaNumberOf(cycles) / sambaNumberOf(window);
-    double fair = fairRate(share, flow, rate);
-    if (rate > fair * turn) {
-      window = sambaTimeMax(window, windowOf(share, sambaNumberOf(cycles), fair * turn, fair));
-      held_up = true;
-    }
-    if (fair < INFINITY)
-      oweOthers(share, window, fair);
+  double rate = cycles ? sambaNumberOf(cycles) / sambaNumberOf(window) : 0;
+  if (cycles && asking.rates + rate > 1 + little) {
+    uint64_t done = meet(share, &asking, sambaNumberOf(cycles), rate, turn);
+    held_up |= done > window;
+    window = sambaTimeMax(window, done);
     window -= share->lets_in && comes && window > sambaTimeMax(cycles, least);
   }
+  free(many);
   double left = leftOf(flow, flow->cycles, flow->begin, now) + sambaNumberOf(cycles);
   *flow = (SambaFlow){.begin = now,
                       .end = from + window,

@@ -23,7 +23,7 @@ typedef struct SambaFlow {
   uint32_t next : 30; /* of the list, as in `first` */
   float turn;         /* how long its turns are: only their ratio counts */
   double left;        /* of the cycles, by the share's last booking */
-  double asks, rate;  /* while another one books: what it has to do beside it, in all, per cycle */
+  double rest;        /* while another one books: of `left`, when it begins */
 } SambaFlow;
 
 typedef struct SambaShare {

@@ -64,6 +64,23 @@ static void testThreeHalvesAreTooMuch(void **state) {
   }
 }
 
+/* Flows meet only while both are under way. The second one has 40 of its vectors left when the
+ * third one comes, and there are 1.3 vectors per cycle then: each gets a third of a cycle, the 40
+ * take 120 cycles instead of 100, and the first flow loses 20 vectors, which are 40 cycles. The
+ * third one is behind by eight vectors then, and makes up for them with the tenth of a cycle that
+ * is free. */
+static void testFlowsMeetWhileBothAreUnderWay(void **state) {
+  (void)state;
+  SambaFlow flows[3] = {{0}};
+  SambaShare lane = {.flow_count = 3, .flows = flows};
+  assert_int_equal(sambaShareBook(&lane, 0, 0, 500, 1000, 1)->end, 1000);
+  assert_int_equal(sambaShareBook(&lane, 1, 0, 100, 250, 1)->end, 250);
+  assert_int_equal(flows[0].owed, 0);
+  assert_int_equal(sambaShareBook(&lane, 2, 150, 100, 250, 1)->end, 400);
+  assert_int_equal(flows[1].owed, 20);
+  assert_int_equal(flows[0].owed, 40);
+}
+
 /* Who asks for less than its part gets it: a tenth of the rate beside two that want all of it. */
 static void testSmallFlowsGetWhatTheyAskFor(void **state) {
   (void)state;
@@ -90,6 +107,7 @@ int main(void) {
       cmocka_unit_test(testTurnsAreAsLongAsTheyNeed),
       cmocka_unit_test(testWhoGoesFirstLosesNothing),
       cmocka_unit_test(testThreeHalvesAreTooMuch),
+      cmocka_unit_test(testFlowsMeetWhileBothAreUnderWay),
       cmocka_unit_test(testSmallFlowsGetWhatTheyAskFor),
       cmocka_unit_test(testBookingsOfOneFlowFollowEachOther),
   };
