@@ -383,7 +383,7 @@ static SambaStatus routeKind(SambaRouting *routing, PortTable *table, SambaArena
 }
 
 static SambaStatus routeWithin(SambaSection *section, const SambaMachine *machine,
-                               const uint32_t *rates, uint32_t most_rounds) {
+                               const uint32_t *rates, uint32_t most_rounds, uint32_t sure_rounds) {
   SAMBA_RETURN_IF_ERROR(checkPlaced(section, machine));
   if (machine->network == SAMBA_NETWORK_IDEAL)
     return NULL;
@@ -402,7 +402,8 @@ static SambaStatus routeWithin(SambaSection *section, const SambaMachine *machin
                                     .machine = machine,
                                     .rates = rates,
                                     .kind = (SambaStreamKind)kind,
-                                    .most_rounds = most_rounds};
+                                    .most_rounds = most_rounds,
+                                    .sure_rounds = sure_rounds};
     status = routeKind(&routings[kind], &tables[kind], &scratch);
   }
 
@@ -423,10 +424,10 @@ static SambaStatus routeWithin(SambaSection *section, const SambaMachine *machin
 
 SambaStatus sambaSectionRoute(SambaSection *section, const SambaMachine *machine,
                               const uint32_t *rates) {
-  return routeWithin(section, machine, rates, MOST_ROUNDS);
+  return routeWithin(section, machine, rates, MOST_ROUNDS, FEW_ROUNDS);
 }
 
 SambaStatus sambaSectionTryRoute(SambaSection *section, const SambaMachine *machine,
                                  const uint32_t *rates) {
-  return routeWithin(section, machine, rates, FEW_ROUNDS);
+  return routeWithin(section, machine, rates, FEW_ROUNDS, 0);
 }

@@ -46,6 +46,7 @@ typedef struct SambaRouting {
   const uint32_t *rates; /* of the section's streams */
   SambaStreamKind kind;
   uint32_t most_rounds;                     /* of the negotiation */
+  uint32_t sure_rounds;                     /* that it has, even where they seem not to do */
   uint32_t lanes, flows;                    /* per link, per lane */
   uint32_t class_lanes[SAMBA_LANE_CLASSES]; /* how many of the lanes; class 0 comes first */
   int32_t width, height;
@@ -64,8 +65,8 @@ typedef struct SambaLaneClaim {
  * not fit. Claims may come back in another order. */
 bool sambaLanesAssign(SambaLaneClaim *claims, uint32_t count, uint32_t lanes, uint32_t flows);
 
-/* Finds the trees of all nets in most_rounds at most. False: some channels remain overused;
- * *out_channel is the worst. */
+/* Finds the trees of all nets in most_rounds at most. False: some channels remain overused, or it
+ * gives up because some would; *out_channel is the worst. */
 bool sambaRoutingNegotiate(SambaRouting *routing, uint32_t *out_channel);
 /* Lanes and flow ids of every branch; the nets on each channel fit (sambaRoutingNegotiate returned
  * true). */

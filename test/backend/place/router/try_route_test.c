@@ -1,0 +1,99 @@
+/* Routing for rates that need not be kept: it finds what routing finds, and refuses soon. */
+#include "test/backend/place/network.h"
+
+#include "backend/place/placer/place.h"
+#include "backend/place/router/route.h"
+#include "backend/place/verify/place_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+static void expectOk(SambaStatus status) {
+  assert_string_equal(sambaStatusGetMessage(status), "");
+  sambaStatusFree(status);
+}
+
+static void createProduct(Network *network, const SambaMachine *machine, uint32_t rows,
+                          uint32_t rate) {
+  networkCreate(network, "product");
+  networkMatmul(network, rows, 13, 16, rate, 10);
+  expectOk(sambaSectionPlace(&network->section, machine, network->rates));
+}
+
+static double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
+
+/* The ways of a product on the whole chip, as those that have all rounds to be found. */
+static void findsTheSameWays(void **state) {
+  (void)state;
+  SambaMachine machine = networkMachine("sn40l");
+  Network tried, routed;
+  createProduct(&tried, &machine, 64, 500);
+  createProduct(&routed, &machine, 64, 500);
+  expectOk(sambaSectionTryRoute(&tried.section, &machine, tried.rates));
+  expectOk(sambaSectionRoute(&routed.section, &machine, routed.rates));
+  expectOk(sambaSectionCheckRoutes(&tried.section, &machine, tried.rates));
+  expectOk(sambaSectionCheckChannels(&tried.section, &machine));
+
+  for (uint32_t s = 0; s < tried.section.stream_count; ++s) {
+    const SambaStream *stream = &tried.section.streams[s], *other = &routed.section.streams[s];
+    assert_int_equal(stream->hop_count, other->hop_count);
+    assert_memory_equal(stream->hops, other->hops, stream->hop_count * sizeof *stream->hops);
+  }
+  networkDestroy(&routed);
+  networkDestroy(&tried);
+}
+
+/* The link that a refusal names, and what it says of it: more than the link has. */
+static void expectOverusedLink(SambaStatus status, const SambaMachine *machine) {
+  const char *message = sambaStatusGetMessage(status);
+  unsigned x, y, streams, whole, hundredths, lanes;
+  char side[8];
+  assert_int_equal(sambaStatusGetCode(status), SAMBA_EXHAUSTED);
+  assert_int_equal(sscanf(message,
+                          "section @product: link (%u,%u) %7s carries %u vector streams of %u.%u "
+                          "in all, but sn40l has %u lane",
+                          &x, &y, side, &streams, &whole, &hundredths, &lanes),
+                   7);
+  assert_true(x < machine->grid_columns && y < machine->grid_rows);
+  assert_int_equal(lanes, machine->vector_lanes);
+  assert_true(streams > lanes && 100 * whole + hundredths > 100 * lanes);
+  assert_non_null(strstr(message, "\n  note: the largest is "));
+}
+
+/* Each stream wants a lane of its own: more than the links have, wherever the ways lead. It is
+ * refused in fewer rounds than routing takes; the streams stay as they are. */
+static void refusesWhatLinksCannotCarry(void **state) {
+  (void)state;
+  SambaMachine machine = networkMachine("sn40l");
+  Network network;
+  machine.vector_lanes = 1;
+  createProduct(&network, &machine, 24, 1000);
+  double start = seconds();
+  SambaStatus status = sambaSectionTryRoute(&network.section, &machine, network.rates);
+  double tried = seconds() - start;
+  expectOverusedLink(status, &machine);
+  sambaStatusFree(status);
+  for (uint32_t s = 0; s < network.section.stream_count; ++s)
+    assert_int_equal(network.section.streams[s].hop_count, 0);
+
+  start = seconds();
+  status = sambaSectionRoute(&network.section, &machine, network.rates);
+  double routed = seconds() - start;
+  expectOverusedLink(status, &machine);
+  sambaStatusFree(status);
+  print_message("refused in %.3f s, by routing in %.3f s\n", tried, routed);
+  assert_true(2 * tried < routed); /* about a sixth */
+  networkDestroy(&network);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(findsTheSameWays),
+                                     cmocka_unit_test(refusesWhatLinksCannotCarry)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
