@@ -6,6 +6,7 @@
 #include "backend/codegen/codegen.h"
 #include "backend/estimate/estimate.h"
 #include "backend/plan/plan_together.h"
+#include "backend/plan/search_memo.h"
 #include "backend/split/split_programs.h"
 #include "support/number/integer.h"
 
@@ -353,6 +354,7 @@ static SambaStatus planAll(SambaPlanner *planner) {
   planner->limits = SAMBA_ARENA_ARRAY(&planner->scratch, SambaGroupLimits, planner->groups.count);
   planner->choices = SAMBA_ARENA_ARRAY(&planner->scratch, SambaGroupChoice, planner->groups.count);
   planner->fixed = SAMBA_ARENA_ARRAY(&planner->scratch, bool, planner->groups.count);
+  planner->kinds = SAMBA_ARENA_ARRAY(&planner->scratch, uint64_t, planner->groups.count);
   planner->level = SAMBA_ARENA_ARRAY(&planner->scratch, uint32_t, planner->groups.count);
   planner->writer = SAMBA_ARENA_ARRAY(&planner->scratch, uint32_t, planner->graph->tensor_count);
   planner->between = SAMBA_ARENA_ARRAY(&planner->scratch, bool, planner->graph->tensor_count);
@@ -364,6 +366,9 @@ static SambaStatus planAll(SambaPlanner *planner) {
   planner->ring = SAMBA_ARENA_ARRAY(&planner->scratch, uint32_t, planner->graph->tensor_count);
   planner->ringable = SAMBA_ARENA_ARRAY(&planner->scratch, bool, planner->graph->tensor_count);
   sambaPlannerAnalyse(planner);
+  for (uint32_t g = 0; g < planner->groups.count && planner->searches; ++g)
+    planner->kinds[g] = sambaSearchMemoKind(planner->searches, planner->graph,
+                                            planner->groups.groups[g], planner->machine);
   uint32_t free_groups = 0, pcus = 0;
 
   for (uint32_t g = 0; g < planner->groups.count; ++g) {
@@ -464,6 +469,7 @@ SambaStatus sambaPlanSection(SambaStageGraph *graph, const SambaMachine *machine
                             .ags = (uint32_t)machine->ag_count,
                             .all_pcus = usable.pcus};
     planner.tries_beside = options && options->tries_beside;
+    planner.searches = options ? options->searches : NULL;
     planner.pcus = usable.pcus / divisor;
     if (attempt > 1) /* PMUs run out first */
       planner.pcus -= planner.pcus * (uint32_t)(attempt - 1) / 6;

@@ -13,6 +13,7 @@ typedef struct SambaPlanOptions {
   uint32_t parallel_divisor; /* use 1/n of the machine's units (0 or 1: all); raised when placing or
                                 routing failed */
   bool tries_beside; /* numbers of replicas beside those of the best pipeline, too: takes longer */
+  struct SambaSearchMemo *searches; /* known results (search_memo.h); may be NULL */
 } SambaPlanOptions;
 
 /* Fills the mappings that are zero (mapping.dim_count == 0); mappings written by hand stay. The

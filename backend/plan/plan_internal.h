@@ -5,6 +5,13 @@
 #include "backend/group/share.h"
 #include "backend/group/tile_nest.h"
 
+/* What a search asked of the limits of PMUs and of units: with any other limits that grant what was
+ * granted and refuse what was refused it takes the same way. */
+typedef struct SambaUnitsAsked {
+  uint32_t pmus_granted, pmus_refused;   /* the most, the fewest */
+  uint32_t units_granted, units_refused; /* of PCUs and PMUs together */
+} SambaUnitsAsked;
+
 /* What a group may use, and what is decided about it from outside. */
 typedef struct SambaGroupLimits {
   SambaPipelineDims pipeline; /* its loops of the pipeline */
@@ -26,6 +33,7 @@ typedef struct SambaGroupLimits {
   bool buffered_output;                           /* the output goes into a buffer of the section */
   bool stored_output;
   double pcu_launch, pmu_launch; /* what one more of them adds to the score */
+  SambaUnitsAsked *asked;        /* gets what is asked of PMUs and units; may be NULL */
 } SambaGroupLimits;
 
 /* Of the DRAM and of the units beside it, the one that takes less time makes the other wait for

@@ -186,6 +186,10 @@ static double fillCycles(Pricing *pricing, double compute, double rate, double m
     pricing->demands[i].most_ags = usableAgs(&pricing->demands[i], 2.0 * pricing->limits->ags + 2);
   }
 
+  /* Most choices are too slow, and one look tells. */
+  if (most - staging < high &&
+      (most <= staging || isTooSoon(pricing, most - staging, compute, rate)))
+    return INFINITY;
   for (int step = 0; step < 16 && high > low * 1.02 && low + staging <= most; ++step) {
     double at = low > 0 ? sqrt(low * high) : high / 16;
     if (isTooSoon(pricing, at, compute, rate))
@@ -561,8 +565,24 @@ static double fullCycles(const Pricing *pricing, double firing, double firings) 
   return fmax(cycles + outstandingShare * generators, generators);
 }
 
+static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
 static bool hasPmus(const SambaGroupLimits *limits, const SambaGroupChoice *choice) {
-  return choice->pmus <= limits->pmus && choice->pmus + choice->pcus <= limits->units;
+  SambaUnitsAsked *asked = limits->asked, unused = {0};
+  uint32_t units = choice->pmus + choice->pcus;
+  asked = asked ? asked : &unused;
+  if (choice->pmus > limits->pmus) {
+    asked->pmus_refused = smaller(asked->pmus_refused, choice->pmus);
+    return false;
+  }
+  asked->pmus_granted = larger(asked->pmus_granted, choice->pmus);
+  if (units > limits->units) {
+    asked->units_refused = smaller(asked->units_refused, units);
+    return false;
+  }
+  asked->units_granted = larger(asked->units_granted, units);
+  return true;
 }
 
 /* Bytes of the result's tile. */

@@ -66,10 +66,10 @@ static void tryChoice(Search *search) {
   else
     sambaTileNestFill(search->graph, search->group, search->machine, search->limits->pipeline.count,
                       search->order, search->tile, search->unroll, nest);
-  if (sambaPlanMayFit(search->limits, boundOf(search), nest)) {
-    SambaGroupChoice apart = {.nest = *nest};
-    tryNest(search, &apart);
-  }
+  if (!sambaPlanMayFit(search->limits, boundOf(search), nest))
+    return;
+  SambaGroupChoice apart = {.nest = *nest};
+  tryNest(search, &apart);
 
   /* PMUs with sums leave few for operands: two copies may share one, of either or of both. */
   for (uint32_t sides = 1; sides < 4 && search->carried; ++sides) {

@@ -2,6 +2,8 @@
  * or with its share, and copies go to the slowest until nothing improves or the chip is full. */
 #include "backend/plan/plan_together.h"
 
+#include "backend/plan/search_memo.h"
+
 #include "support/number/integer.h"
 
 #include <math.h>
@@ -268,8 +270,30 @@ SambaStatus sambaPlannerNoChoice(const SambaPlanner *planner, uint32_t g) {
 }
 
 bool sambaPlannerSearchGroup(SambaPlanner *planner, uint32_t g, SambaGroupChoice *choice) {
-  return sambaPlanSearch(planner->graph, planner->groups.groups[g], planner->machine,
-                         &planner->limits[g], choice);
+  const SambaGroup *group = planner->groups.groups[g];
+  SambaGroupLimits *limits = &planner->limits[g];
+  bool found;
+  if (!planner->searches)
+    return sambaPlanSearch(planner->graph, group, planner->machine, limits, choice);
+
+  uint64_t kind = planner->kinds[g];
+  if (sambaSearchMemoFind(planner->searches, kind, limits, group->operand_count, &found, choice)) {
+    choice->nest.graph = planner->graph;
+    choice->nest.group = group;
+    choice->nest.machine = planner->machine;
+    return found;
+  }
+  SambaUnitsAsked asked = {0, UINT32_MAX, 0, UINT32_MAX};
+  limits->asked = &asked;
+  found = sambaPlanSearch(planner->graph, group, planner->machine, limits, choice);
+  limits->asked = NULL;
+  if (!group->pcus) { /* it has as many copies as there are PMUs */
+    asked.pmus_granted = limits->pmus;
+    asked.pmus_refused = limits->pmus + 1;
+  }
+  sambaSearchMemoKeep(planner->searches, kind, limits, group->operand_count, &asked,
+                      found ? choice : NULL);
+  return found;
 }
 
 /* Units that the groups take. */

@@ -12,7 +12,9 @@ typedef struct SambaPlanner {
   SambaGroups groups;
   SambaGroupLimits *limits;
   SambaGroupChoice *choices;
-  bool *fixed; /* mapped by hand */
+  bool *fixed;                      /* mapped by hand */
+  struct SambaSearchMemo *searches; /* known results; NULL: none */
+  uint64_t *kinds;                  /* of the groups, in that memo */
   uint32_t all_pcus, pcus, pmus, ags;
   uint32_t units;    /* PCUs and PMUs together, at most */
   bool tries_beside; /* numbers of replicas beside those of the best pipeline, too */

@@ -4,6 +4,7 @@
 #include "backend/codegen/banking.h"
 #include "backend/estimate/estimate.h"
 #include "backend/estimate/predict.h"
+#include "backend/plan/search_memo.h"
 #include "backend/stage/stage_key.h"
 #include "dialect/bridge/build_operation.h"
 #include "dialect/bridge/hooks.h"
@@ -102,12 +103,39 @@ static void keepBanking(void *user, const SambaByteBuffer *key, const SambaBuffe
 
 /*===-- Plans ---------------------------------------------------------------------------------===*/
 
+static SambaResultStore *plansOf(MlirContext context) {
+  return sambaDialectResults(context, sambaMlirString("rdu"));
+}
+static SambaResultStore *plans(const SambaPlanTarget *target) {
+  return plansOf(mlirAttributeGetContext(target->attribute));
+}
+
+static void releaseSearches(void *memo) { sambaSearchMemoRelease(memo); }
+
+static void retainSearches(const void *memo, void *out_memo) {
+  *(SambaSearchMemo **)out_memo = sambaSearchMemoRetain((SambaSearchMemo *)memo);
+}
+
+/* The memo of the context's searches, which the caller releases. */
+static SambaSearchMemo *searchesOf(const SambaPlanTarget *target) {
+  const SambaContentDigest digest = {{0}}; /* of nothing */
+  SambaSearchMemo *memo = NULL;
+  if (!sambaResultStoreRead(plans(target), digest, releaseSearches, retainSearches, &memo)) {
+    memo = sambaSearchMemoCreate();
+    sambaResultStorePut(plans(target), digest, sambaSearchMemoRetain(memo), releaseSearches);
+  }
+  return memo;
+}
+
 static SambaStatus planGraph(const SambaPlanTarget *target, const SambaPlanOptions *options,
                              SambaStageGraph *graph, Wanted *wanted) {
   SambaArena arena = {0};
   SambaSection *section;
+  SambaPlanOptions own = options ? *options : (SambaPlanOptions){0};
+  own.searches = searchesOf(target);
   sambaWorkCount(SAMBA_WORK_PLANS_MADE);
-  SambaStatus status = sambaPlanSection(graph, target->machine, options, &arena, &section);
+  SambaStatus status = sambaPlanSection(graph, target->machine, &own, &arena, &section);
+  sambaSearchMemoRelease(own.searches);
   wanted->fits = !status && section;
   SambaBankingMemo memo = {(void *)target, findBanking, keepBanking, target->counts};
   if (wanted->fits) /* of a draft, which has no banking */
@@ -154,6 +182,7 @@ static void compareOthers(const SambaPlanTarget *target, const SambaMapping *giv
   size_t size = graph->stage_count * sizeof *graph->mappings;
   SambaMapping *best = sambaAllocate(size + 1);
   bool carried = carriesSums(graph);
+  SambaSearchMemo *searches = searchesOf(target);
   memcpy(best, graph->mappings, size);
   for (size_t i = 0; i < sizeof others / sizeof *others; ++i) {
     SambaMachine machine = *target->machine;
@@ -161,7 +190,8 @@ static void compareOthers(const SambaPlanTarget *target, const SambaMapping *giv
     machine.grid_rows /= others[i].grid_rows;
     machine.hbm_channel_mbps /= others[i].bandwidth;
     SambaPlanOptions options = {.parallel_divisor = others[i].pcus,
-                                .tries_beside = others[i].tries_beside};
+                                .tries_beside = others[i].tries_beside,
+                                .searches = searches};
     Wanted other = {.graph = graph};
     memcpy(graph->mappings, given, size);
     SambaStatus status = sambaPlanTiles(graph, &machine, &options);
@@ -177,14 +207,8 @@ static void compareOthers(const SambaPlanTarget *target, const SambaMapping *giv
     sambaStatusFree(status);
   }
   memcpy(graph->mappings, best, size);
+  sambaSearchMemoRelease(searches);
   free(best);
-}
-
-static SambaResultStore *plansOf(MlirContext context) {
-  return sambaDialectResults(context, sambaMlirString("rdu"));
-}
-static SambaResultStore *plans(const SambaPlanTarget *target) {
-  return plansOf(mlirAttributeGetContext(target->attribute));
 }
 
 void sambaKnownPlansTrim(MlirContext context) {
