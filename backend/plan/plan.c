@@ -85,13 +85,17 @@ static uint32_t contractionsOf(const SambaPlanner *planner) {
   return count;
 }
 
-/* Plans a pipeline and keeps it when it is the best; false when it does not fit. */
+/* Plans a pipeline and keeps it when it is the best; false when it does not fit. One that cannot be
+ * the best is taken to fit. */
 static bool tryPipeline(Pipelines *pipelines, const SambaPipeline *pipeline) {
   SambaPlanner *planner = pipelines->planner;
   Best *best = &pipelines->best;
   double cycles = 0;
+  double most = best->found ? best->cycles : INFINITY;
   sambaArrayAppend(&pipelines->tried, *pipeline);
-  SambaStatus status = sambaPlanTogether(planner, pipeline, pipelines->balanced, &cycles);
+  if (sambaPlanLeastCycles(planner, pipeline) >= most)
+    return true;
+  SambaStatus status = sambaPlanTogether(planner, pipeline, pipelines->balanced, most, &cycles);
 
   sambaStatusFree(pipelines->why);
   pipelines->why = status;

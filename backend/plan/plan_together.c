@@ -301,11 +301,20 @@ typedef struct UsedUnits {
   uint32_t pcus, pmus;
 } UsedUnits;
 
-/* Gives more copies to the slowest group until that helps no more or the chip is full. */
-static void growSlowest(SambaPlanner *planner, uint32_t replicas, UsedUnits used) {
-  bool *frozen = sambaAllocateZeroed(planner->groups.count, sizeof *frozen);
+static double launchOf(const SambaPlanner *planner, uint32_t g) {
+  return planner->limits[g].pcu_launch * planner->choices[g].pcus +
+         planner->limits[g].pmu_launch * planner->choices[g].pmus;
+}
 
-  for (;;) {
+/* Gives more copies to the slowest group until that helps no more or the chip is full, or until the
+ * units' launch takes `most` cycles: they become no fewer. */
+static void growSlowest(SambaPlanner *planner, uint32_t replicas, double most, UsedUnits used) {
+  bool *frozen = sambaAllocateZeroed(planner->groups.count, sizeof *frozen);
+  double launch = 0;
+  for (uint32_t g = 0; g < planner->groups.count; ++g)
+    launch += planner->fixed[g] ? 0 : launchOf(planner, g);
+
+  while (launch < most) {
     uint32_t slowest = SAMBA_NO_INDEX;
     for (uint32_t g = 0; g < planner->groups.count; ++g)
       if (!planner->fixed[g] && (slowest == SAMBA_NO_INDEX ||
@@ -329,7 +338,9 @@ static void growSlowest(SambaPlanner *planner, uint32_t replicas, UsedUnits used
     if (!frozen[slowest]) {
       used.pcus += better.pcus - choice->pcus;
       used.pmus += better.pmus - choice->pmus;
+      launch -= launchOf(planner, slowest);
       *choice = better;
+      launch += launchOf(planner, slowest);
     }
   }
 
@@ -380,8 +391,7 @@ static double estimateTogether(const SambaPlanner *planner, const SambaPipeline 
     slowest = planner->choices[g].cycles > slowest ? planner->choices[g].cycles : slowest;
     dram += planner->choices[g].dram_bytes;
     fill = planner->choices[g].fill > fill ? planner->choices[g].fill : fill;
-    launch += planner->limits[g].pcu_launch * planner->choices[g].pcus +
-              planner->limits[g].pmu_launch * planner->choices[g].pmus;
+    launch += launchOf(planner, g);
     levels = planner->level[g] > levels ? planner->level[g] : levels;
   }
 
@@ -436,8 +446,26 @@ static void startByWork(const SambaPlanner *planner, uint32_t g, UsedUnits used)
   limits->pmus = (uint32_t)(share * limits->pmus);
 }
 
+/* Of each slice of a replica a group on arrays has all that is summed to do, however many copies
+ * there are. */
+double sambaPlanLeastCycles(const SambaPlanner *planner, const SambaPipeline *pipeline) {
+  double least = 0;
+  for (uint32_t g = 0; g < planner->groups.count; ++g) {
+    const SambaGroup *group = planner->groups.groups[g];
+    SambaArrayFiring firing = {1, 1, 1, 1, false};
+    if (planner->fixed[g])
+      continue;
+    for (uint32_t dim = group->parallel_count; dim < group->dim_count; ++dim)
+      firing.depth *= group->extents[dim];
+    double slices = (double)slicesOf(pipeline, pipeline->count ? pipeline->groups[g].count : 0);
+    least =
+        fmax(least, slices * (group->systolic ? sambaArrayCycles(planner->machine, &firing) : 1));
+  }
+  return least;
+}
+
 SambaStatus sambaPlanTogether(SambaPlanner *planner, const SambaPipeline *pipeline, bool balanced,
-                              double *out_cycles) {
+                              double most, double *out_cycles) {
   UsedUnits used = {0, placeTensors(planner, pipeline)};
   uint32_t replicas = 1;
   for (uint32_t i = 0; i < pipeline->count; ++i)
@@ -470,7 +498,7 @@ SambaStatus sambaPlanTogether(SambaPlanner *planner, const SambaPipeline *pipeli
         "the section needs %u PCUs and %u PMUs, but %s has %u and %u to give, %u together",
         used.pcus, used.pmus, planner->machine->name, planner->pcus, planner->pmus, planner->units);
 
-  growSlowest(planner, replicas, used);
+  growSlowest(planner, replicas, most - sambaPlanLeastCycles(planner, pipeline), used);
   *out_cycles = estimateTogether(planner, pipeline);
   return NULL;
 }

@@ -45,10 +45,13 @@ bool sambaPlannerSearchGroup(SambaPlanner *planner, uint32_t g, SambaGroupChoice
 /* The error that says so. */
 SambaStatus sambaPlannerNoChoice(const SambaPlanner *planner, uint32_t g);
 
+/* The estimate of a pipeline is no less than this, whatever its groups' plans. */
+double sambaPlanLeastCycles(const SambaPlanner *planner, const SambaPipeline *pipeline);
 /* Plans all groups along a pipeline. balanced: groups start with their share of the machine by
- * work. out_cycles: the estimate. */
+ * work. most: more cycles are as bad as any; it gives up there. out_cycles: the estimate, or `most`
+ * or more. */
 SambaStatus sambaPlanTogether(SambaPlanner *planner, const SambaPipeline *pipeline, bool balanced,
-                              double *out_cycles);
+                              double most, double *out_cycles);
 /* Buffers between groups hold as many slices as lie between producer and consumer, and one more. */
 void sambaPlanChooseDepths(SambaPlanner *planner, const SambaPipeline *pipeline);
 
