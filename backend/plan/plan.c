@@ -486,6 +486,8 @@ SambaStatus sambaPlanSection(SambaStageGraph *graph, const SambaMachine *machine
     if (planned)
       status = emitSection(graph, machine, arena, out_section);
     bool again = planned && status && giveUp(&planner);
+    if (options && options->work)
+      *options->work += planner.work;
     sambaArenaDestroy(&planner.scratch);
     if (!first) {
       first = status;

@@ -14,6 +14,9 @@ typedef struct SambaPlanOptions {
                                 routing failed */
   bool tries_beside; /* numbers of replicas beside those of the best pipeline, too: takes longer */
   struct SambaSearchMemo *searches; /* known results (search_memo.h); may be NULL */
+  /* Grows by the work of all searches: choices that they look at, each price as several. What is
+   * known counts like what is not, so it is the same on any host. May be NULL. */
+  uint64_t *work;
 } SambaPlanOptions;
 
 /* Fills the mappings that are zero (mapping.dim_count == 0); mappings written by hand stay. The

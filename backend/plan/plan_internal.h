@@ -5,12 +5,13 @@
 #include "backend/group/share.h"
 #include "backend/group/tile_nest.h"
 
-/* What a search asked of the limits of PMUs and of units: with any other limits that grant what was
- * granted and refuse what was refused it takes the same way. */
-typedef struct SambaUnitsAsked {
+/* What a search did. With any other limits of PMUs and of units that grant what was granted and
+ * refuse what was refused it does the same. */
+typedef struct SambaSearchTrace {
   uint32_t pmus_granted, pmus_refused;   /* the most, the fewest */
   uint32_t units_granted, units_refused; /* of PCUs and PMUs together */
-} SambaUnitsAsked;
+  uint64_t work;                         /* choices that it looked at, and their prices */
+} SambaSearchTrace;
 
 /* What a group may use, and what is decided about it from outside. */
 typedef struct SambaGroupLimits {
@@ -33,7 +34,7 @@ typedef struct SambaGroupLimits {
   bool buffered_output;                           /* the output goes into a buffer of the section */
   bool stored_output;
   double pcu_launch, pmu_launch; /* what one more of them adds to the score */
-  SambaUnitsAsked *asked;        /* gets what is asked of PMUs and units; may be NULL */
+  SambaSearchTrace *trace;       /* gets what the search does; may be NULL */
 } SambaGroupLimits;
 
 /* Of the DRAM and of the units beside it, the one that takes less time makes the other wait for
@@ -51,6 +52,9 @@ typedef struct SambaDemand {
   bool stores;
   double due; /* share of the firings before which all bytes must be there */
 } SambaDemand;
+
+/* A price takes as long as to look at so many choices. */
+enum { SAMBA_WORK_OF_PRICE = 14 };
 
 /* One way to map a group. */
 typedef struct SambaGroupChoice {

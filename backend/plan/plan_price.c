@@ -569,19 +569,19 @@ static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 static bool hasPmus(const SambaGroupLimits *limits, const SambaGroupChoice *choice) {
-  SambaUnitsAsked *asked = limits->asked, unused = {0};
+  SambaSearchTrace *trace = limits->trace, unused = {0};
   uint32_t units = choice->pmus + choice->pcus;
-  asked = asked ? asked : &unused;
+  trace = trace ? trace : &unused;
   if (choice->pmus > limits->pmus) {
-    asked->pmus_refused = smaller(asked->pmus_refused, choice->pmus);
+    trace->pmus_refused = smaller(trace->pmus_refused, choice->pmus);
     return false;
   }
-  asked->pmus_granted = larger(asked->pmus_granted, choice->pmus);
+  trace->pmus_granted = larger(trace->pmus_granted, choice->pmus);
   if (units > limits->units) {
-    asked->units_refused = smaller(asked->units_refused, units);
+    trace->units_refused = smaller(trace->units_refused, units);
     return false;
   }
-  asked->units_granted = larger(asked->units_granted, units);
+  trace->units_granted = larger(trace->units_granted, units);
   return true;
 }
 

@@ -49,8 +49,14 @@ static double boundOf(const Search *search) {
   return search->found ? search->best->score : search->bound;
 }
 
+static void countWork(const Search *search, uint64_t work) {
+  if (search->limits->trace)
+    search->limits->trace->work += work;
+}
+
 static void tryNest(Search *search, SambaGroupChoice *choice) {
   double bound = boundOf(search);
+  countWork(search, SAMBA_WORK_OF_PRICE);
   if (sambaPlanPrice(search->limits, bound, choice) && choice->score < bound &&
       choice->elements_bytes <= search->most_bytes) {
     *search->best = *choice;
@@ -66,6 +72,7 @@ static void tryChoice(Search *search) {
   else
     sambaTileNestFill(search->graph, search->group, search->machine, search->limits->pipeline.count,
                       search->order, search->tile, search->unroll, nest);
+  countWork(search, 1);
   if (!sambaPlanMayFit(search->limits, boundOf(search), nest))
     return;
   SambaGroupChoice apart = {.nest = *nest};

@@ -272,27 +272,27 @@ SambaStatus sambaPlannerNoChoice(const SambaPlanner *planner, uint32_t g) {
 bool sambaPlannerSearchGroup(SambaPlanner *planner, uint32_t g, SambaGroupChoice *choice) {
   const SambaGroup *group = planner->groups.groups[g];
   SambaGroupLimits *limits = &planner->limits[g];
+  SambaSearchTrace trace = {0, UINT32_MAX, 0, UINT32_MAX, 0};
   bool found;
-  if (!planner->searches)
-    return sambaPlanSearch(planner->graph, group, planner->machine, limits, choice);
-
-  uint64_t kind = planner->kinds[g];
-  if (sambaSearchMemoFind(planner->searches, kind, limits, group->operand_count, &found, choice)) {
+  if (planner->searches && sambaSearchMemoFind(planner->searches, planner->kinds[g], limits,
+                                               group->operand_count, &trace.work, &found, choice)) {
+    planner->work += trace.work;
     choice->nest.graph = planner->graph;
     choice->nest.group = group;
     choice->nest.machine = planner->machine;
     return found;
   }
-  SambaUnitsAsked asked = {0, UINT32_MAX, 0, UINT32_MAX};
-  limits->asked = &asked;
+  limits->trace = &trace;
   found = sambaPlanSearch(planner->graph, group, planner->machine, limits, choice);
-  limits->asked = NULL;
+  limits->trace = NULL;
+  planner->work += trace.work;
   if (!group->pcus) { /* it has as many copies as there are PMUs */
-    asked.pmus_granted = limits->pmus;
-    asked.pmus_refused = limits->pmus + 1;
+    trace.pmus_granted = limits->pmus;
+    trace.pmus_refused = limits->pmus + 1;
   }
-  sambaSearchMemoKeep(planner->searches, kind, limits, group->operand_count, &asked,
-                      found ? choice : NULL);
+  if (planner->searches)
+    sambaSearchMemoKeep(planner->searches, planner->kinds[g], limits, group->operand_count, &trace,
+                        found ? choice : NULL);
   return found;
 }
 

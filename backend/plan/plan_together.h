@@ -14,6 +14,7 @@ typedef struct SambaPlanner {
   SambaGroupChoice *choices;
   bool *fixed;                      /* mapped by hand */
   struct SambaSearchMemo *searches; /* known results; NULL: none */
+  uint64_t work;                    /* of all searches, also of known ones */
   uint64_t *kinds;                  /* of the groups, in that memo */
   uint32_t all_pcus, pcus, pmus, ags;
   uint32_t units;    /* PCUs and PMUs together, at most */

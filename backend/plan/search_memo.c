@@ -15,7 +15,7 @@ enum { placeCount = 4096, ways = 4, mostKinds = 2048 };
 
 typedef struct Known {
   uint64_t hash;
-  SambaUnitsAsked asked; /* for limits of PMUs and units between these it is the result */
+  SambaSearchTrace trace; /* of the search: for limits that grant and refuse the same */
   bool found;
   uint32_t key_words;
   uint64_t *words; /* the key, and behind it the choice, packed */
@@ -207,19 +207,20 @@ static void makeKey(uint64_t kind, const SambaGroupLimits *limits, uint32_t oper
 
 /*===-- Results -------------------------------------------------------------------------------===*/
 
-static bool isWithin(const SambaUnitsAsked *asked, const SambaGroupLimits *limits) {
-  return limits->pmus >= asked->pmus_granted && limits->pmus < asked->pmus_refused &&
-         limits->units >= asked->units_granted && limits->units < asked->units_refused;
+static bool isWithin(const SambaSearchTrace *trace, const SambaGroupLimits *limits) {
+  return limits->pmus >= trace->pmus_granted && limits->pmus < trace->pmus_refused &&
+         limits->units >= trace->units_granted && limits->units < trace->units_refused;
 }
 
 static bool isResult(const Known *known, const LimitsKey *key, const SambaGroupLimits *limits) {
   return known->words && known->hash == key->hash && known->key_words == key->count &&
-         isWithin(&known->asked, limits) &&
+         isWithin(&known->trace, limits) &&
          memcmp(known->words, key->words, key->count * sizeof *key->words) == 0;
 }
 
 bool sambaSearchMemoFind(SambaSearchMemo *memo, uint64_t kind, const SambaGroupLimits *limits,
-                         uint32_t operand_count, bool *out_found, SambaGroupChoice *out_choice) {
+                         uint32_t operand_count, uint64_t *out_work, bool *out_found,
+                         SambaGroupChoice *out_choice) {
   LimitsKey key;
   makeKey(kind, limits, operand_count, &key);
   const Known *known = NULL;
@@ -230,6 +231,7 @@ bool sambaSearchMemoFind(SambaSearchMemo *memo, uint64_t kind, const SambaGroupL
     known = isResult(at, &key, limits) ? at : NULL;
   }
   *out_found = known && known->found;
+  *out_work = known ? known->trace.work : 0;
   if (*out_found)
     sambaWordsUnpack(known->words + known->key_words, out_choice, sizeof *out_choice);
   pthread_mutex_unlock(&memo->mutex);
@@ -237,7 +239,7 @@ bool sambaSearchMemoFind(SambaSearchMemo *memo, uint64_t kind, const SambaGroupL
 }
 
 void sambaSearchMemoKeep(SambaSearchMemo *memo, uint64_t kind, const SambaGroupLimits *limits,
-                         uint32_t operand_count, const SambaUnitsAsked *asked,
+                         uint32_t operand_count, const SambaSearchTrace *trace,
                          const SambaGroupChoice *choice) {
   LimitsKey key;
   SambaPackedWords words = {0};
@@ -247,7 +249,7 @@ void sambaSearchMemoKeep(SambaSearchMemo *memo, uint64_t kind, const SambaGroupL
   words.size = key.count;
   if (choice)
     sambaWordsPack(choice, sizeof *choice, &words);
-  Known kept = {key.hash, *asked, choice, key.count, words.data};
+  Known kept = {key.hash, *trace, choice, key.count, words.data};
 
   pthread_mutex_lock(&memo->mutex);
   uint8_t *next = &memo->next[key.hash % placeCount];

@@ -22,13 +22,14 @@ void sambaSearchMemoRelease(SambaSearchMemo *memo);
 uint64_t sambaSearchMemoKind(SambaSearchMemo *memo, const SambaStageGraph *graph,
                              const SambaGroup *group, const SambaMachine *machine);
 
-/* False when the result is not known. *out_found: whether there is a choice; all of it is filled in
- * but what its nest points to. */
+/* False when the result is not known. out_work: what the search took. *out_found: whether there is
+ * a choice; all of it is filled in but what its nest points to. */
 bool sambaSearchMemoFind(SambaSearchMemo *memo, uint64_t kind, const SambaGroupLimits *limits,
-                         uint32_t operand_count, bool *out_found, SambaGroupChoice *out_choice);
-/* asked: what the search asked of the PMUs. choice: NULL when there is none. */
+                         uint32_t operand_count, uint64_t *out_work, bool *out_found,
+                         SambaGroupChoice *out_choice);
+/* trace: what the search did. choice: NULL when there is none. */
 void sambaSearchMemoKeep(SambaSearchMemo *memo, uint64_t kind, const SambaGroupLimits *limits,
-                         uint32_t operand_count, const SambaUnitsAsked *asked,
+                         uint32_t operand_count, const SambaSearchTrace *trace,
                          const SambaGroupChoice *choice);
 
 #endif

@@ -133,6 +133,7 @@ static SambaStatus planGraph(const SambaPlanTarget *target, const SambaPlanOptio
   SambaSection *section;
   SambaPlanOptions own = options ? *options : (SambaPlanOptions){0};
   own.searches = searchesOf(target);
+  own.work = &wanted->cost.work;
   sambaWorkCount(SAMBA_WORK_PLANS_MADE);
   SambaStatus status = sambaPlanSection(graph, target->machine, &own, &arena, &section);
   sambaSearchMemoRelease(own.searches);
@@ -140,11 +141,11 @@ static SambaStatus planGraph(const SambaPlanTarget *target, const SambaPlanOptio
   SambaBankingMemo memo = {(void *)target, findBanking, keepBanking, target->counts};
   if (wanted->fits) /* of a draft, which has no banking */
     sambaChooseBanking(target->machine, section, &memo);
-  if (wanted->fits)
-    wanted->cost =
-        (SambaPlanCost){sambaSectionPredict(section, target->machine, target->counts).cycles +
-                            sambaSectionLaunchCycles(section, target->machine),
-                        sambaSectionLoadCycles(section, target->machine)};
+  if (wanted->fits) {
+    wanted->cost.cycles = sambaSectionPredict(section, target->machine, target->counts).cycles +
+                          sambaSectionLaunchCycles(section, target->machine);
+    wanted->cost.load = sambaSectionLoadCycles(section, target->machine);
+  }
   sambaArenaDestroy(&arena);
   return status;
 }

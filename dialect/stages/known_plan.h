@@ -26,10 +26,12 @@ typedef struct SambaPlanTarget {
 typedef struct SambaPlanCost {
   double cycles; /* the prediction with its launch */
   double load;   /* of those, the program load: none when the same section ran just before */
+  uint64_t work; /* that planning takes, also of a section that has no plan (plan.h) */
 } SambaPlanCost;
 
 /* Whether the graph has a plan whose section can be emitted within the machine's units, and what
- * that costs. Fills the graph's mappings if so; else why, which may be NULL, gets the reason. */
+ * that costs and takes. Fills the graph's mappings if so; else why, which may be NULL, gets the
+ * reason. */
 bool sambaPlanTry(const SambaPlanTarget *target, SambaStageGraph *graph, SambaPlanCost *out_cost,
                   SambaText *why);
 

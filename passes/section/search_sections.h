@@ -6,7 +6,8 @@
 #include "dialect/stages/known_plan.h"
 #include "passes/section/section_end.h"
 
-/* Seconds of processor time that searches may take. */
+/* Seconds that searches may take. They are counted by the work, not by a clock: what is found is
+ * the same on any host, and whatever is known already. */
 typedef struct SambaSearchTime {
   double given, used;
 } SambaSearchTime;

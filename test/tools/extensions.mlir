@@ -25,7 +25,7 @@ func.func @forward(%x: tensor<4xf32>) -> tensor<4xf32> {
 // HELP: --samba-to-rdu - From a traced graph to placed and routed rdu sections
 // HELP: --entry=<string> - the function to compile; none: every public one
 // HELP: --opt=<string> - o0 (every operator its own section), o1 (fused) or o3 (searched)
-// HELP: --search_seconds=<string> - seconds of processor time that the search of o3 may take
+// HELP: --search_seconds=<string> - seconds that the search of o3 may take, by its work
 // HELP: --target=<string> - a shipped machine or a machine file
 
 //--- plain.mlir

@@ -12,21 +12,25 @@
 
 #include <cmocka.h>
 
-/* Plans a graph with known results and without: the same mappings, or the same refusal. */
+/* Plans a graph with known results and without: the same mappings, or the same refusal, and the
+ * same work. */
 static void expectSamePlan(const SambaStageGraph *graph, const SambaMachine *machine,
                            SambaPlanOptions options, SambaSearchMemo *memo) {
   size_t size = graph->stage_count * sizeof *graph->mappings;
   SambaMapping *plans[2];
   char *texts[2];
+  uint64_t work[2] = {0};
   for (int i = 0; i < 2; ++i) {
     SambaStageGraph copy = *graph;
     plans[i] = copy.mappings = sambaAllocateZeroed(1, size);
     options.searches = i ? memo : NULL;
+    options.work = &work[i];
     SambaStatus status = sambaPlanTiles(&copy, machine, &options);
     texts[i] = strdup(sambaStatusGetMessage(status));
     sambaStatusFree(status);
   }
   assert_string_equal(texts[0], texts[1]);
+  assert_int_equal(work[0], work[1]);
   assert_memory_equal(plans[0], plans[1], size);
   for (int i = 0; i < 2; ++i) {
     free(texts[i]);
@@ -96,24 +100,26 @@ static void resultsHoldForWhatWasAsked(void **state) {
 
   SambaGroupChoice choice = {.score = 7, .pcus = 3}, found;
   bool has;
+  uint64_t work;
   SambaGroupLimits limits = limitsOf(40);
-  sambaSearchMemoKeep(memo, kinds[0], &limits, 2, &(SambaUnitsAsked){30, 50, 0, 2000}, &choice);
+  sambaSearchMemoKeep(memo, kinds[0], &limits, 2, &(SambaSearchTrace){30, 50, 0, 2000, 9}, &choice);
   static const struct {
     uint32_t pmus;
     bool known;
   } cases[] = {{29, false}, {30, true}, {49, true}, {50, false}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     limits = limitsOf(cases[i].pmus);
-    assert_int_equal(sambaSearchMemoFind(memo, kinds[1], &limits, 2, &has, &found), cases[i].known);
-    assert_false(sambaSearchMemoFind(memo, kinds[2], &limits, 2, &has, &found));
+    assert_int_equal(sambaSearchMemoFind(memo, kinds[1], &limits, 2, &work, &has, &found),
+                     cases[i].known);
+    assert_false(sambaSearchMemoFind(memo, kinds[2], &limits, 2, &work, &has, &found));
   }
   limits = limitsOf(40);
-  assert_true(sambaSearchMemoFind(memo, kinds[0], &limits, 2, &has, &found));
-  assert_true(has && found.score == 7 && found.pcus == 3);
+  assert_true(sambaSearchMemoFind(memo, kinds[0], &limits, 2, &work, &has, &found));
+  assert_true(has && work == 9 && found.score == 7 && found.pcus == 3);
   limits.copies = 32;
-  assert_false(sambaSearchMemoFind(memo, kinds[0], &limits, 2, &has, &found));
-  sambaSearchMemoKeep(memo, kinds[0], &limits, 2, &(SambaUnitsAsked){0, 50, 0, 2000}, NULL);
-  assert_true(sambaSearchMemoFind(memo, kinds[0], &limits, 2, &has, &found));
+  assert_false(sambaSearchMemoFind(memo, kinds[0], &limits, 2, &work, &has, &found));
+  sambaSearchMemoKeep(memo, kinds[0], &limits, 2, &(SambaSearchTrace){0, 50, 0, 2000, 9}, NULL);
+  assert_true(sambaSearchMemoFind(memo, kinds[0], &limits, 2, &work, &has, &found));
   assert_false(has);
   sambaArenaDestroy(&arena);
   sambaSearchMemoRelease(memo);
