@@ -244,12 +244,14 @@ void sambaSearchMemoKeep(SambaSearchMemo *memo, uint64_t kind, const SambaGroupL
   LimitsKey key;
   SambaPackedWords words = {0};
   makeKey(kind, limits, operand_count, &key);
-  sambaArrayReserve(&words, key.count + (choice ? sizeof *choice / 2 / sizeof *words.data : 0));
-  memcpy(words.data, key.words, key.count * sizeof *key.words);
-  words.size = key.count;
   if (choice)
     sambaWordsPack(choice, sizeof *choice, &words);
-  Known kept = {key.hash, *trace, choice, key.count, words.data};
+  uint64_t *all = sambaAllocate(sambaArraySize(key.count + words.size, sizeof *all));
+  memcpy(all, key.words, key.count * sizeof *all);
+  if (choice)
+    memcpy(all + key.count, words.data, words.size * sizeof *all);
+  sambaArrayFree(&words);
+  Known kept = {key.hash, *trace, choice, key.count, all};
 
   pthread_mutex_lock(&memo->mutex);
   uint8_t *next = &memo->next[key.hash % placeCount];
