@@ -4,6 +4,7 @@
 
 #include "backend/group/share.h"
 #include "backend/group/tile_nest.h"
+#include "backend/plan/plan_demand.h"
 
 /* What a search did. With any other limits of PMUs and of units that grant what was granted and
  * refuse what was refused it does the same. */
@@ -41,18 +42,6 @@ typedef struct SambaGroupLimits {
  * this share of it. */
 #define SAMBA_PLAN_BESIDE_SHARE 0.25
 
-/* What an operand or a result asks of the address generators. */
-typedef struct SambaDemand {
-  double first_bytes, bytes; /* before the first firing; in all */
-  double sources;            /* copies that may have generators of their own */
-  double staged;             /* copies whose rows are joined */
-  uint32_t ways;             /* generators that may fill one buffer together */
-  double least_ags;          /* that it takes, however little it moves */
-  double most_ags;           /* that it can use, however many there are */
-  bool stores;
-  double due; /* share of the firings before which all bytes must be there */
-} SambaDemand;
-
 /* A price takes as long as to look at so many choices. */
 enum { SAMBA_WORK_OF_PRICE = 14 };
 
@@ -77,9 +66,6 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
 /* Demands of a chosen group, SAMBA_MAX_GROUP_OPERANDS + 1 at most; returns how many there are. */
 uint32_t sambaPlanDemands(const SambaGroupLimits *limits, const SambaGroupChoice *choice,
                           SambaDemand *out_demands);
-/* The cycles in which `ags` generators meet all demands when they are shared as well as can be. */
-double sambaPlanGeneratorCycles(const SambaMachine *machine, SambaDemand *demands, size_t count,
-                                uint32_t ags);
 /* The best way to map a group within the limits; false when there is none. */
 bool sambaPlanSearch(const SambaStageGraph *graph, const SambaGroup *group,
                      const SambaMachine *machine, const SambaGroupLimits *limits,

@@ -2,6 +2,7 @@
 #include "backend/estimate/unit_cycles.h"
 #include "backend/group/tile_gather.h"
 #include "backend/group/tile_sums.h"
+#include "backend/plan/plan_demand.h"
 #include "backend/plan/plan_internal.h"
 #include "backend/plan/plan_levels.h"
 #include "support/number/integer.h"
@@ -113,36 +114,6 @@ static double requestsFor(const SambaMachine *machine, double bytes, double row)
   return bytes / fmin(row, (double)machine->dram_interleave_bytes);
 }
 
-/* Generators out of `share` that an operand can use: equal runs of copies (whole groups of `staged`
- * copies), up to `ways` for each run. */
-static double usableAgs(const SambaDemand *demand, double share) {
-  double best = 1;
-  for (uint32_t w = 1; w <= demand->ways; w *= 2) {
-    double ranges = fmax(1, fmin(floor(share / w), demand->sources));
-    double run = ceil(ceil(demand->sources / ranges) / demand->staged) * demand->staged;
-    best = fmax(best, ceil(demand->sources / run) * w);
-  }
-  return best;
-}
-
-/* Generators with which an operand has `wanted` of them at work, `most` at most: the fewest, which
- * are looked for in steps. */
-static double agsFor(const SambaDemand *demand, double wanted, double most) {
-  double tried = ceil(wanted) - 1;
-  for (double whole = ceil(wanted); whole <= most;) {
-    double usable = usableAgs(demand, whole);
-    if (usable >= wanted) {
-      for (double fewer = tried + 1; fewer < whole; ++fewer)
-        if (usableAgs(demand, fewer) >= wanted)
-          return usableAgs(demand, fewer);
-      return usable;
-    }
-    tried = whole;
-    whole = whole < most ? fmin(whole + fmax(1, floor(whole / 8)), most) : INFINITY;
-  }
-  return INFINITY;
-}
-
 /* Generators that stores keep while loads share the others: as many as their bytes need. Arrays
  * make whole tiles at once, so theirs need more. */
 static double storingAgs(const Pricing *pricing, double compute) {
@@ -167,7 +138,7 @@ static bool isTooSoon(const Pricing *pricing, double at, double compute, double 
     if (wanted > ags || wanted > demand->most_ags)
       return true;
     bool one = wanted <= 1 && !pricing->nest->group->systolic;
-    used += one ? 1 : agsFor(demand, wanted, ags);
+    used += one ? 1 : sambaDemandAgs(demand, wanted, ags);
   }
   return used > ags;
 }
@@ -183,7 +154,8 @@ static double fillCycles(Pricing *pricing, double compute, double rate, double m
     high += pricing->demands[i].bytes / rate;
     staging = pricing->demands[i].staged > 1 ? stagingCycles : staging;
     /* More generators are never used less, and no share is larger than this. */
-    pricing->demands[i].most_ags = usableAgs(&pricing->demands[i], 2.0 * pricing->limits->ags + 2);
+    pricing->demands[i].most_ags =
+        sambaDemandUsableAgs(&pricing->demands[i], 2.0 * pricing->limits->ags + 2);
   }
 
   /* Most choices are too slow, and one look tells. */
@@ -516,7 +488,7 @@ static double generatorCycles(const Pricing *pricing, double rate) {
     const SambaDemand *demand = &pricing->demands[i];
     double more = round(fmax(0, pricing->limits->ags - apart) * demand->bytes / all);
     double share = demand->least_ags + more;
-    raise(&slowest, demand->bytes / (usableAgs(demand, share) * rate));
+    raise(&slowest, demand->bytes / (sambaDemandUsableAgs(demand, share) * rate));
   }
   return slowest;
 }
@@ -700,42 +672,6 @@ uint32_t sambaPlanDemands(const SambaGroupLimits *limits, const SambaGroupChoice
   out_demands[pricing.demand_count] =
       (SambaDemand){bytes, bytes, sambaTileNestWriters(&nest), 1, 1, 1, 0, true, 1};
   return pricing.demand_count + 1;
-}
-
-/* Generators that meet all demands within `cycles`; more than `most` when that many do not. */
-static double agsWithin(const SambaMachine *machine, const SambaDemand *demands, size_t count,
-                        double most, double cycles) {
-  double load = SAMBA_LOAD_SHARE * sambaMachineAgBytesPerCycle(machine);
-  double store = SAMBA_STORE_SHARE * (double)machine->ag_bytes;
-  double used = 0;
-  for (size_t i = 0; i < count && used <= most; ++i) {
-    double wanted = demands[i].bytes / cycles / (demands[i].stores ? store : load);
-    double ags = wanted > demands[i].most_ags ? INFINITY : 1;
-    if (wanted > 1 && ags == 1)
-      ags = agsFor(&demands[i], wanted, most);
-    used += fmax(ags, demands[i].least_ags);
-  }
-  return used;
-}
-
-double sambaPlanGeneratorCycles(const SambaMachine *machine, SambaDemand *demands, size_t count,
-                                uint32_t ags) {
-  double bytes = 0;
-  for (size_t i = 0; i < count; ++i) {
-    bytes += demands[i].bytes;
-    demands[i].most_ags = usableAgs(&demands[i], ags);
-  }
-
-  double low = bytes / ((double)machine->ag_bytes * ags);
-  double high = bytes / (SAMBA_LOAD_SHARE * sambaMachineAgBytesPerCycle(machine));
-  while (high > low * 1.01) {
-    double middle = sqrt(low * high);
-    if (agsWithin(machine, demands, count, ags, middle) > ags)
-      low = middle;
-    else
-      high = middle;
-  }
-  return high; /* as if one did all, where there are too few */
 }
 
 bool sambaPlanMayFit(const SambaGroupLimits *limits, double bound, const SambaTileNest *nest) {
