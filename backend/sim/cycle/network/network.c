@@ -257,54 +257,62 @@ static uint32_t firstOf(const uint64_t *set, uint32_t from, uint32_t end) {
   return end;
 }
 
-/* Chooses who crosses a lane in this cycle: of those of a word of the set that are ready, the first
- * one behind the one that crossed last. The others go to the set of the next cycle. Returns the bit
- * of the one that was chosen. */
-static inline uint32_t choose(SambaLane *lane, uint64_t word, uint64_t *next_word) {
-  uint64_t ready = word & lane->members;
-  uint64_t behind = ready & lane->behind;
-  uint64_t best = behind ? behind : ready;
-  uint64_t chosen = best & -best;
-  lane->behind = -chosen << 1;
-  *next_word |= ready ^ chosen;
-  return (uint32_t)__builtin_ctzll(chosen);
-}
+/* Every lane of a word chooses who crosses it in this cycle: of those that are ready, the first one
+ * behind the one that crossed last, or the first one. What is done to the whole word is done to
+ * each of its lanes: where the guard is set and the first bit subtracted, the bits below the lowest
+ * ready one turn, and the guard when there is none. */
+static uint64_t choose(SambaLanes *lanes, uint64_t ready) {
+  uint64_t behind = ready & lanes->behind;
+  uint64_t past_behind = (behind | lanes->guards) - lanes->firsts;
+  uint64_t past_ready = (ready | lanes->guards) - lanes->firsts;
+  uint64_t goes_on = past_behind & lanes->guards; /* lanes with somebody behind */
+  uint64_t begins_anew = ~(goes_on - (goes_on >> lanes->size));
+  uint64_t chosen = (behind & ~past_behind) | (ready & ~past_ready & begins_anew);
 
-/* The same of a lane whose crossings fill several words of the sets. Returns the crossing. */
-static uint32_t chooseOfMany(SambaLane *lane, const uint64_t *set, uint64_t *next_set) {
-  uint32_t end = lane->first + lane->count;
-  uint32_t chosen = firstOf(set, lane->first + lane->turn, end);
-  if (chosen == end)
-    chosen = firstOf(set, lane->first, end);
-  for (uint32_t word = lane->first / 64; word * 64 < end; ++word)
-    next_set[word] |= set[word] & ~(word == chosen / 64 ? UINT64_C(1) << chosen % 64 : 0);
-  lane->turn = chosen + 1 - lane->first;
+  uint64_t crossed = past_ready & lanes->guards; /* lanes with somebody */
+  lanes->behind &= ~(crossed - (crossed >> lanes->size));
+  lanes->behind |= crossed - (chosen << 1);
   return chosen;
 }
 
-/* Every lane chooses. counts: of the ways of each sort that were chosen. */
+/* The same of a lane whose crossings fill words of their own, from `first` on. */
+static uint32_t chooseOfMany(SambaLanes *lane, const uint64_t *set, uint32_t first) {
+  uint32_t end = first + lane->size;
+  uint32_t chosen = firstOf(set, first + lane->turn, end);
+  if (chosen == end)
+    chosen = firstOf(set, first, end);
+  if (chosen == end)
+    return SAMBA_NO_INDEX;
+  lane->turn = chosen + 1 - first;
+  return chosen;
+}
+
+/* Every lane chooses; the others go to the set of the next cycle. counts: of the ways of each sort
+ * that were chosen. */
 static void chooseAll(SambaNetwork *network, uint64_t *set, uint32_t *counts) {
   uint64_t next = network->clock->now + 1, waits = 0;
   uint64_t *next_set = sambaClockCrossings(network->clock, next);
-  enum { lanes_ahead = 6 };
-  uint32_t last = SAMBA_NO_INDEX;
-  for (uint32_t w = 0; w <= network->crossing_count / 64; ++w) {
-    const SambaCrossing *crossings = &network->crossings[(size_t)w * 64];
-    uint64_t word = set[w], next_word = 0;
-    for (uint64_t rest = word; rest; rest &= rest - 1) {
-      uint32_t index = crossings[__builtin_ctzll(rest)].lane;
-      if (index == last)
+  uint32_t of_many = SAMBA_NO_INDEX; /* who was chosen of the lane with words of its own */
+  for (uint32_t w = 0; w < network->crossing_count / 64; ++w) {
+    SambaLanes *lanes = &network->lanes[w];
+    uint64_t chosen = 0;
+    if (lanes->size <= SAMBA_LANES_LARGEST) {
+      if (!set[w])
         continue;
-      last = index;
-      SambaLane *lane = &network->lanes[index];
-      __builtin_prefetch(lane + lanes_ahead, 1);
-      const SambaCrossing *chosen = lane->members
-                                        ? &crossings[choose(lane, word, &next_word)]
-                                        : &network->crossings[chooseOfMany(lane, set, next_set)];
-      network->chosen[chosen->sort][counts[chosen->sort]++] = chosen->way;
+      chosen = choose(lanes, set[w]);
+    } else {
+      if (lanes->firsts)
+        of_many = chooseOfMany(lanes, set, w * 64);
+      if (of_many / 64 == w)
+        chosen = UINT64_C(1) << of_many % 64;
     }
-    next_set[w] |= next_word;
-    waits |= next_set[w];
+
+    for (uint64_t rest = chosen; rest; rest &= rest - 1) {
+      SambaCrossing crossing = network->crossings[w * 64 + (uint32_t)__builtin_ctzll(rest)];
+      network->chosen[crossing.sort][counts[crossing.sort]++] = crossing.way;
+    }
+    next_set[w] |= set[w] & ~chosen;
+    waits |= set[w] & ~chosen;
     set[w] = 0;
   }
   if (waits)
@@ -442,7 +450,7 @@ static void countCarried(const SambaNetwork *network, uint32_t index, uint64_t v
                          uint64_t *carried) {
   const SambaFifo *fifo = &network->fifos[index];
   if (!fifo->fed_by_unit && !fifo->is_link)
-    carried[network->crossings[network->ways[index].crossing].lane] += vectors;
+    carried[network->lane_of[network->ways[index].crossing]] += vectors;
   for (uint32_t i = 0; i < fifo->branch_count; ++i)
     countCarried(network, fifo->first_branch + i, vectors, carried);
 }

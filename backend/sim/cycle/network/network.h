@@ -50,18 +50,22 @@ enum { SAMBA_WAY_PLAIN_SORTS = 4 };
 
 /* A way over a lane that is stepped. It is woken for the cycle from which on it has both a vector
  * and room for it, and stays awake until it is its turn. Those of one lane have consecutive
- * numbers, and stand in one word of the clock's sets, or fill some. */
+ * numbers. */
 typedef struct SambaCrossing {
-  uint32_t way; /* the FIFO into which it leads */
-  uint32_t lane : 32 - SAMBA_WAY_SORT_BITS;
+  uint32_t way : 32 - SAMBA_WAY_SORT_BITS; /* the FIFO into which it leads */
   uint32_t sort : SAMBA_WAY_SORT_BITS;
 } SambaCrossing;
 
-typedef struct SambaLane {
-  uint64_t members; /* those that cross it, in their word of the sets; 0: they fill several */
-  uint64_t behind;  /* the bits behind the one that crossed last: it is their turn */
-  uint32_t first, count, turn; /* of the crossings; turn: the same when they fill several words */
-} SambaLane;
+/* The lanes whose crossings stand in one word of the clock's sets. They have equally many, so that
+ * all of them choose at once, by arithmetic on the word. Behind the last crossing of each lane a
+ * bit is left out, to which borrows go. A lane of more than 63 crossings has words of its own. */
+typedef struct SambaLanes {
+  uint64_t firsts, guards; /* per lane: the first crossing, and the bit behind the last one */
+  uint64_t behind;         /* per lane: those behind the one that crossed last; it is their turn */
+  uint32_t size;           /* crossings of each lane */
+  uint32_t turn;           /* of a lane with words of its own: as `behind`, from its first one on */
+} SambaLanes;
+enum { SAMBA_LANES_LARGEST = 63 };
 
 /* The port of a unit (or an address generator) towards its switch: a vector per cycle, for all
  * streams that leave by it. */
@@ -95,8 +99,9 @@ typedef struct SambaNetwork {
   uint32_t stream_count, fifo_count, lane_count, crossing_count, entrance_count;
   SambaFifo *fifos;
   SambaWay *ways; /* per FIFO, into it */
-  SambaLane *lanes;
   SambaCrossing *crossings;
+  SambaLanes *lanes;                 /* per word of crossings */
+  uint32_t *lane_of;                 /* per crossing */
   uint32_t *chosen[SAMBA_WAY_SORTS]; /* ways of a sort on which a vector crosses in the cycle */
   uint32_t *passages;                /* all of them, sort by sort */
   SambaEntrance *entrances;

@@ -230,50 +230,74 @@ static size_t sameNames(const LaneName *names, size_t first, size_t count) {
   return end - first;
 }
 
-/* Adds the lanes that `size` ways share. */
-static void addLanes(Builder *builder, size_t size) {
+/* How many crossings of the sets the lanes of a size take. */
+static uint32_t crossingsFor(size_t size, size_t lanes) {
+  if (size > SAMBA_LANES_LARGEST)
+    return (uint32_t)(lanes * ((size + 63) / 64 * 64));
+  size_t per_word = 64 / (size + 1);
+  return (uint32_t)((lanes + per_word - 1) / per_word * 64);
+}
+
+/* Where the n-th lane of a size stands, when the first one stands at `first`. */
+static uint32_t laneAt(uint32_t first, size_t size, size_t n) {
+  if (size > SAMBA_LANES_LARGEST)
+    return first + crossingsFor(size, n);
+  size_t per_word = 64 / (size + 1);
+  return first + (uint32_t)(n / per_word * 64 + n % per_word * (size + 1));
+}
+
+/* Adds the lanes that `size` ways share; `first`: where they stand. */
+static void addLanes(Builder *builder, size_t size, uint32_t first) {
   SambaNetwork *network = builder->network;
   const LaneName *names = builder->lanes.data;
-  size_t count = builder->lanes.size, same;
+  size_t count = builder->lanes.size, same, n = 0;
   for (size_t i = 0; i < count; i += same) {
     same = sameNames(names, i, count);
     if (same != size)
       continue;
-    if (network->crossing_count % 64 + same > 64)
-      network->crossing_count = (network->crossing_count + 63) / 64 * 64;
-    SambaLane *lane = &network->lanes[network->lane_count];
-    *lane = (SambaLane){
-        .first = network->crossing_count, .count = (uint32_t)same, .behind = UINT64_MAX};
-    if (same <= 64)
-      lane->members = UINT64_MAX >> (64 - same) << network->crossing_count % 64;
-    for (size_t n = i; n < i + same; ++n) {
-      builder->fifos.data[names[n].user].is_link = false;
-      builder->ways.data[names[n].user].crossing = network->crossing_count;
-      network->crossings[network->crossing_count++] =
-          (SambaCrossing){names[n].user, network->lane_count, 0};
+    uint32_t crossing = laneAt(first, size, n++);
+    SambaLanes *lanes = &network->lanes[crossing / 64];
+    lanes->firsts |= UINT64_C(1) << crossing % 64;
+    if (size <= SAMBA_LANES_LARGEST)
+      lanes->guards |= UINT64_C(1) << (crossing + size) % 64;
+    lanes->behind = UINT64_MAX;
+    for (size_t w = 0; w <= (size - 1) / 64; ++w)
+      lanes[w].size = (uint32_t)size;
+    for (size_t user = i; user < i + same; ++user, ++crossing) {
+      builder->fifos.data[names[user].user].is_link = false;
+      builder->ways.data[names[user].user].crossing = crossing;
+      network->crossings[crossing].way = names[user].user;
+      network->lane_of[crossing] = network->lane_count;
     }
     ++network->lane_count;
   }
 }
 
-/* Lanes for what several ways share; the others are links. Lanes with as many ways stand together:
- * the host then guesses right when a loop over them ends. */
+/* Lanes for what several ways share; the others are links. Lanes with as many ways stand together
+ * (network.h). */
 static void arrangeLanes(Builder *builder) {
   SambaNetwork *network = builder->network;
   const LaneName *names = builder->lanes.data;
-  size_t count = builder->lanes.size, most = 0, lanes = 0, same;
+  size_t count = builder->lanes.size, same;
   if (count)
     qsort(builder->lanes.data, count, sizeof *names, compareNames);
-  for (size_t i = 0; i < count; i += same, ++lanes) {
+  size_t *lanes = sambaAllocateZeroed(count + 1, sizeof *lanes); /* by size */
+  for (size_t i = 0; i < count; i += same) {
     same = sameNames(names, i, count);
-    most = same > most ? same : most;
+    ++lanes[same];
   }
 
-  network->lanes = SAMBA_ARENA_ARRAY(builder->arena, SambaLane, lanes);
-  /* Those of a lane leave less room unused before them than they take. */
-  network->crossings = SAMBA_ARENA_ARRAY(builder->arena, SambaCrossing, 2 * count);
-  for (size_t size = network->steps_links ? 1 : 2; size <= most; ++size)
-    addLanes(builder, size);
+  size_t least = network->steps_links ? 1 : 2;
+  for (size_t size = least; size <= count; ++size)
+    network->crossing_count += crossingsFor(size, lanes[size]);
+  network->crossings = SAMBA_ARENA_ARRAY(builder->arena, SambaCrossing, network->crossing_count);
+  network->lane_of = SAMBA_ARENA_ARRAY(builder->arena, uint32_t, network->crossing_count);
+  network->lanes = SAMBA_ARENA_ARRAY(builder->arena, SambaLanes, network->crossing_count / 64);
+  uint32_t first = 0;
+  for (size_t size = least; size <= count; first += crossingsFor(size, lanes[size]), ++size)
+    if (lanes[size])
+      addLanes(builder, size, first);
+  free(lanes);
   network->passages = SAMBA_ARENA_ARRAY(builder->arena, uint32_t, network->lane_count);
 }
 
@@ -412,13 +436,15 @@ static uint32_t sortOf(const SambaNetwork *network, const SambaFifo *to) {
 static void placeCrossings(Builder *builder, const uint32_t *place) {
   SambaNetwork *network = builder->network;
   size_t counts[SAMBA_WAY_SORTS] = {0};
-  for (uint32_t l = 0; l < network->lane_count; ++l)
-    for (uint32_t c = 0; c < network->lanes[l].count; ++c) {
-      SambaCrossing *crossing = &network->crossings[network->lanes[l].first + c];
-      crossing->way = place[crossing->way];
-      crossing->sort = sortOf(network, &network->fifos[crossing->way]) % SAMBA_WAY_SORTS;
-      ++counts[crossing->sort];
-    }
+  for (size_t n = 0; n < builder->lanes.size; ++n) {
+    uint32_t user = builder->lanes.data[n].user;
+    if (builder->fifos.data[user].is_link)
+      continue;
+    SambaCrossing *crossing = &network->crossings[builder->ways.data[user].crossing];
+    crossing->way = place[user];
+    crossing->sort = sortOf(network, &network->fifos[crossing->way]);
+    ++counts[crossing->sort];
+  }
   for (int sort = 0; sort < SAMBA_WAY_SORTS; ++sort)
     network->chosen[sort] = SAMBA_ARENA_ARRAY(builder->arena, uint32_t, counts[sort]);
 }
