@@ -52,22 +52,27 @@ static uint64_t stepUnit(SambaChip *chip, uint32_t index) {
   return SAMBA_NEVER;
 }
 
-/* Units that are stepped soon: fetches what they need into the host's cache. */
+/* Units that are stepped soon: fetches what they need into the host's cache, one thing after the
+ * other, since each says where the next one lies. */
 static void fetchUnits(const SambaChip *chip, const uint32_t *units, size_t count) {
-  enum { lines = 10, far = 6, middle = 3, near = 1 };
-  if (count > far) {
-    const char *unit = (const char *)chip->units[units[far]].pcu; /* or whatever it is */
-    for (size_t line = 0; line < lines; ++line)
-      __builtin_prefetch(unit + line * 64, 1);
-  }
-  if (count > middle && chip->kinds[units[middle]] == SAMBA_UNIT_COMPUTE)
-    sambaPcuFetch(chip->units[units[middle]].pcu, &chip->network);
-  else if (count > middle)
-    sambaPmuFetch(chip->units[units[middle]].pmu, &chip->network);
-  if (count > near && chip->kinds[units[near]] == SAMBA_UNIT_COMPUTE)
-    sambaPcuFetchBehind(chip->units[units[near]].pcu, &chip->network);
-  else if (count > near)
-    sambaPmuFetchBehind(chip->units[units[near]].pmu, &chip->network);
+  enum { far = 8, ports = 5, fifos = 3, behind = 1 };
+  if (count <= far)
+    return;
+  const char *unit = (const char *)chip->units[units[far]].pcu; /* or whatever it is */
+  for (size_t line = 0; line < SAMBA_PCU_LINES; ++line)
+    __builtin_prefetch(unit + line * SAMBA_CACHE_LINE, 1);
+  if (chip->kinds[units[ports]] == SAMBA_UNIT_COMPUTE)
+    sambaPcuFetchPorts(chip->units[units[ports]].pcu);
+  else
+    sambaPmuFetchPorts(chip->units[units[ports]].pmu);
+  if (chip->kinds[units[fifos]] == SAMBA_UNIT_COMPUTE)
+    sambaPcuFetch(chip->units[units[fifos]].pcu, &chip->network);
+  else
+    sambaPmuFetch(chip->units[units[fifos]].pmu, &chip->network);
+  if (chip->kinds[units[behind]] == SAMBA_UNIT_COMPUTE)
+    sambaPcuFetchBehind(chip->units[units[behind]].pcu, &chip->network);
+  else
+    sambaPmuFetchBehind(chip->units[units[behind]].pmu, &chip->network);
 }
 
 /* A part in those cycles up to `end` in which it has something to do. */
@@ -142,8 +147,11 @@ static void countTimeLine(const SambaTimeLine *line, SambaUnitActivity *unit) {
   unit->wait_memory = line->cycles[SAMBA_AWAITS_MEMORY];
 }
 
-static uint64_t bytesIn(const SambaInputPort *input) {
-  return (input->tokens + (input->taken > 0)) * input->bytes;
+static uint64_t bytesOf(uint64_t tokens, const SambaPort *port) {
+  return tokens * port->token_elements * sambaDTypeBytes(port->dtype);
+}
+static uint64_t bytesIn(const SambaInputPort *input, const SambaPort *port) {
+  return input->fifo_count ? bytesOf(input->tokens + (input->taken > 0), port) : 0;
 }
 
 /* A buffer shows its busiest port. */
@@ -157,9 +165,9 @@ static void countPmu(const SambaPmu *pmu, SambaUnitActivity *unit) {
       unit->firings += port->token;
       sides[side] += port->line.cycles[SAMBA_DOES_WORK];
       if (side)
-        unit->bytes_out += port->output.tokens * port->output.bytes;
+        unit->bytes_out += bytesOf(port->output.tokens, &pmu->unit->outputs[p]);
       else
-        unit->bytes_in += bytesIn(&port->input);
+        unit->bytes_in += bytesIn(&port->input, &pmu->unit->inputs[p]);
       if (!busiest || port->line.cycles[SAMBA_DOES_WORK] >= busiest->cycles[SAMBA_DOES_WORK])
         busiest = &port->line;
     }
@@ -175,18 +183,18 @@ static void countPcu(const SambaPcu *pcu, SambaUnitActivity *unit, SambaTimingRe
   result->flops += pcu->flops;
   result->multiply_adds += pcu->multiply_adds;
   for (uint32_t p = 0; p < pcu->unit->input_count; ++p)
-    unit->bytes_in += bytesIn(&pcu->inputs[p].vectors);
+    unit->bytes_in += bytesIn(&pcu->inputs[p].vectors, pcu->inputs[p].port);
   for (uint32_t p = 0; p < pcu->unit->output_count; ++p)
-    unit->bytes_out += pcu->outputs[p].vectors.tokens * pcu->outputs[p].vectors.bytes;
+    unit->bytes_out += bytesOf(pcu->outputs[p].vectors.tokens, pcu->outputs[p].port);
 }
 
 static void countMemoryUnit(const SambaMemoryUnit *memory, SambaUnitActivity *unit) {
   countTimeLine(&memory->line, unit);
   unit->firings = sambaMemoryUnitFirings(memory);
   for (uint32_t p = 0; p < memory->unit->input_count; ++p)
-    unit->bytes_in += bytesIn(&memory->inputs[p]);
+    unit->bytes_in += bytesIn(&memory->inputs[p], &memory->unit->inputs[p]);
   for (uint32_t p = 0; p < memory->unit->output_count; ++p)
-    unit->bytes_out += memory->outputs[p].tokens * memory->outputs[p].bytes;
+    unit->bytes_out += bytesOf(memory->outputs[p].tokens, &memory->unit->outputs[p]);
 }
 
 /* Counts what time lines have noted. */

@@ -114,7 +114,7 @@ static void sendData(SambaMemoryUnit *unit, SambaMemorySide *side, SambaNetwork 
   receiveData(unit, now);
 
   if (!output->in_flight && output->tokens < unit->firings) {
-    uint64_t in_token = (output->sent + 1) * output->vector_elements;
+    uint64_t in_token = (output->sent + UINT64_C(1)) * output->vector_elements;
     uint64_t end =
         output->tokens * unit->token_elements + sambaEarlier(in_token, unit->token_elements);
     if (unit->arrived >= end) {

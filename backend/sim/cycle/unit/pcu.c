@@ -59,9 +59,11 @@ void sambaPcuBuild(SambaPcu *pcu, SambaArena *arena, const SambaNetwork *network
     input->period = tripsOf(unit, input->port->compute.level);
     input->follows = followsReduction(pcu, p);
     sambaInputPortBuild(&input->vectors, arena, network, section, index, p);
+    input->vector_elements = input->vectors.vector_elements;
+    uint64_t elements = input->vectors.token_elements;
     uint64_t depth = pcu->program.systolic ? pcu->program.depth : 0;
-    if (depth && input->vectors.token_elements % depth == 0)
-      input->share = input->vectors.token_elements / depth;
+    if (depth && elements % depth == 0 && elements / depth <= UINT32_MAX / 2)
+      input->share = (uint32_t)(elements / depth);
   }
 
   uint64_t step_bytes = pcu->program.lanes * 8;
@@ -82,6 +84,13 @@ void sambaPcuBuild(SambaPcu *pcu, SambaArena *arena, const SambaNetwork *network
   }
 }
 
+void sambaPcuFetchPorts(const SambaPcu *pcu) {
+  for (uint32_t p = 0; p < pcu->input_count; ++p)
+    __builtin_prefetch(&pcu->inputs[p], 1);
+  for (uint32_t p = 0; p < pcu->output_count; ++p)
+    __builtin_prefetch(&pcu->outputs[p], 1);
+}
+
 void sambaPcuFetch(const SambaPcu *pcu, const SambaNetwork *network) {
   for (uint32_t p = 0; p < pcu->input_count; ++p)
     sambaInputPortFetch(&pcu->inputs[p].vectors, network);
@@ -96,10 +105,18 @@ void sambaPcuFetchBehind(const SambaPcu *pcu, const SambaNetwork *network) {
     sambaOutputPortFetchBehind(&pcu->outputs[p].vectors, network);
 }
 
+static void sendOutputs(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
+  pcu->sends = false;
+  for (uint32_t p = 0; p < pcu->output_count; ++p) {
+    sambaOutputPortStep(&pcu->outputs[p].vectors, network, wake);
+    pcu->sends |= pcu->outputs[p].vectors.in_flight > 0;
+  }
+}
+
 uint64_t sambaPcuStep(SambaPcu *pcu, SambaNetwork *network) {
   uint64_t wake = SAMBA_NEVER;
-  for (uint32_t p = 0; p < pcu->output_count; ++p)
-    sambaOutputPortStep(&pcu->outputs[p].vectors, network, &wake);
+  if (pcu->sends)
+    sendOutputs(pcu, network, &wake);
   SambaDoes does = pcu->program.systolic ? sambaPcuStepArray(pcu, network, &wake)
                                          : sambaPcuStepLanes(pcu, network, &wake);
   sambaTimeLineNote(&pcu->line, network->clock->now, does, pcu->step_free_at);

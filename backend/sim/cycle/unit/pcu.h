@@ -11,7 +11,9 @@
 
 void sambaPcuBuild(SambaPcu *pcu, SambaArena *arena, const SambaNetwork *network,
                    const SambaSection *section, uint32_t unit);
-/* A unit that is stepped soon: fetches what its ports need into the host's cache. */
+/* A unit that is stepped soon: fetches its ports into the host's cache. */
+void sambaPcuFetchPorts(const SambaPcu *pcu);
+/* The same a little later: what its ports need. */
 void sambaPcuFetch(const SambaPcu *pcu, const SambaNetwork *network);
 /* The same a little later: what the FIFOs that it fetched keep elsewhere. */
 void sambaPcuFetchBehind(const SambaPcu *pcu, const SambaNetwork *network);

@@ -81,6 +81,7 @@ static void makeOutputs(SambaPcu *pcu, uint64_t now, const SambaPcuStep *step) {
       results = resultsReady(
           pcu, now, sambaEarlier(output->vectors.vector_elements, output->vectors.token_elements));
     uint64_t ready = output->follows ? results : now + pcu->program.latency;
+    pcu->sends |= vectors > 0;
     for (uint64_t v = 0; v < vectors; ++v)
       sambaOutputPortEnter(&output->vectors, ready + v);
     output->elements += elementsMade(pcu, output, step);

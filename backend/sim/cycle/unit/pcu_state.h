@@ -13,12 +13,16 @@ typedef struct SambaPcuNeed {
   uint32_t used_up; /* and that have no other one */
 } SambaPcuNeed;
 
+/* What every step looks at lies in one line of the host's cache, here and in what follows. */
 typedef struct SambaPcuInput {
-  SambaPcuNeed need; /* of the next step (is_prepared) */
-  uint64_t token;    /* that the firing at work uses */
+  _Alignas(SAMBA_CACHE_LINE) SambaPcuNeed need; /* of the next step (is_prepared) */
+  uint32_t share; /* systolic: elements that every k step adds; 0: not all add as many */
+  uint32_t begun; /* systolic: elements that are needed of the vector that is not used up */
+  uint32_t seen;  /* vectors of the token of `need` that are known to be at hand */
+  uint32_t vector_elements; /* as in `vectors` */
   SambaInputPort vectors;
+  uint64_t token;   /* that the firing at work uses */
   uint64_t period;  /* firings that use one token */
-  uint64_t share;   /* systolic: elements that every k step adds; 0: not all add as many */
   int64_t *strides; /* of the counters within a token */
   int64_t index;    /* SIMD: of the element that the next step uses first */
   uint64_t needed;  /* SIMD: elements of the current token that have been needed */
@@ -27,8 +31,8 @@ typedef struct SambaPcuInput {
 } SambaPcuInput;
 
 typedef struct SambaPcuOutput {
+  _Alignas(SAMBA_CACHE_LINE) SambaOutputPort vectors;
   const SambaPort *port;
-  SambaOutputPort vectors;
   bool follows;      /* it takes results of the reduction */
   uint64_t elements; /* of the current token that are made */
   uint64_t makes;    /* SIMD: vectors that the next step makes (is_prepared) */
@@ -51,17 +55,18 @@ typedef struct SambaPcuCounter {
 
 /* What every step of an array looks at comes first. */
 typedef struct SambaPcu {
-  SambaPcuInput *inputs;
+  _Alignas(SAMBA_CACHE_LINE) SambaPcuInput *inputs;
   SambaPcuOutput *outputs;
   uint32_t input_count, output_count;
   uint64_t firings, firing;
   uint64_t step_free_at; /* cycle of the next step, no earlier */
   uint64_t pass_step;    /* systolic */
-  bool is_prepared;      /* what the next step needs of its inputs was worked out */
-  bool sums_wait;        /* systolic: an output has vectors in the shadow accumulators */
-  SambaTimeLine line;
   uint64_t sums_from; /* systolic: the sums of the pass before are complete from this cycle on; 0:
                          they left for the shadow accumulators */
+  SambaTimeLine line;
+  bool is_prepared; /* what the next step needs of its inputs was worked out */
+  bool sends;       /* vectors are on their way through the pipelines of outputs */
+  bool sums_wait;   /* systolic: an output has vectors in the shadow accumulators */
   SambaPcuProgram program;
   uint64_t tail_work;     /* transcendental operations done, for rates above one */
   uint64_t after_free_at; /* what follows the reduction can begin another vector */
@@ -71,6 +76,8 @@ typedef struct SambaPcu {
   uint32_t counter_count, index;
   const SambaUnit *unit;
 } SambaPcu;
+/* In so many lines. */
+enum { SAMBA_PCU_LINES = 3 };
 
 bool sambaPcuIsDone(const SambaPcu *pcu);
 

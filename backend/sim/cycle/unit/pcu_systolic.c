@@ -68,6 +68,7 @@ static bool drain(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
       continue;
     }
     sambaOutputPortEnter(&output->vectors, now + program->latency);
+    pcu->sends = true;
     ++output->drained;
     --output->waiting;
     entered = true;
@@ -97,17 +98,30 @@ static void handOver(SambaPcu *pcu, const SambaMachine *machine, uint64_t now) {
     pcu->step_free_at = sambaLater(pcu->step_free_at, now + pcu->program.latency);
 }
 
-/* What the next k step needs of its operands. */
-static void prepare(SambaPcu *pcu) {
-  const SambaPcuProgram *program = &pcu->program;
-  uint64_t k = sambaEarlier(pcu->pass_step + 1, program->depth);
-  for (int o = 0; o < 2; ++o) {
-    SambaPcuInput *input = &pcu->inputs[program->operands[o]];
-    uint64_t elements = k * input->share;
-    if (!input->share)
-      elements = scale(input->vectors.token_elements, k, program->depth);
+/* What the next k step needs of an operand. */
+static void prepareOperand(const SambaPcu *pcu, SambaPcuInput *input) {
+  uint64_t step = pcu->pass_step + 1, depth = pcu->program.depth;
+  if (!input->share || step >= depth) {
+    uint64_t elements = scale(input->vectors.token_elements, sambaEarlier(step, depth), depth);
     input->need = sambaPcuNeed(input, input->token, elements);
+    input->seen = step > 1 ? input->seen : 0;
+    return;
   }
+  if (step == 1) {
+    input->need = (SambaPcuNeed){.token = input->token};
+    input->begun = input->seen = 0;
+  }
+  input->begun += input->share;
+  for (; input->begun >= input->vector_elements; ++input->need.used_up)
+    input->begun -= input->vector_elements;
+  input->need.touched = input->need.used_up + (input->begun > 0);
+}
+
+static void prepare(SambaPcu *pcu) {
+  const uint32_t *operands = pcu->program.operands;
+  prepareOperand(pcu, &pcu->inputs[operands[0]]);
+  if (operands[1] != operands[0])
+    prepareOperand(pcu, &pcu->inputs[operands[1]]);
   pcu->is_prepared = true;
 }
 
@@ -156,6 +170,16 @@ static void stepArray(SambaPcu *pcu, uint64_t now) {
   sambaPcuNextTokens(pcu);
 }
 
+/* Is what the next k step needs of an operand at hand? What an earlier one has seen is. */
+static bool hasOperand(SambaPcuInput *input, const SambaNetwork *network, uint64_t *wake) {
+  if (input->need.touched <= input->seen)
+    return true;
+  if (!sambaPcuHas(input, network, &input->need, wake))
+    return false;
+  input->seen = input->need.touched;
+  return true;
+}
+
 static SambaDoes body(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
   const SambaPcuProgram *program = &pcu->program;
   uint64_t now = network->clock->now;
@@ -182,8 +206,8 @@ static SambaDoes body(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
     prepare(pcu);
   SambaPcuInput *a = &pcu->inputs[program->operands[0]];
   SambaPcuInput *b = &pcu->inputs[program->operands[1]];
-  bool complete = sambaPcuHas(a, network, &a->need, wake);
-  complete &= sambaPcuHas(b, network, &b->need, wake);
+  bool complete = hasOperand(a, network, wake);
+  complete &= hasOperand(b, network, wake);
   complete &= startIsThere(pcu, network, wake);
   if (!complete) {
     sambaPcuTakeAhead(a, network, &a->need, wake);

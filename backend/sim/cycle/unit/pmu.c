@@ -5,12 +5,19 @@
 
 static void buildPort(const SambaPmu *pmu, SambaPmuPort *port, const SambaPort *record) {
   const SambaAccess *access = &record->access;
-  port->port = record;
-  port->token_elements = record->token_elements;
   port->came_at = SAMBA_NEVER;
   port->tokens = sambaTripProduct(access->trips, 0, access->token_level);
-  port->slot_tokens = sambaTripProduct(access->trips, access->slot_level, access->token_level);
+  uint64_t slot_tokens = sambaTripProduct(access->trips, access->slot_level, access->token_level);
+  port->slot_tokens = (uint32_t)sambaEarlier(slot_tokens, UINT32_MAX); /* no run takes as many */
   port->arrays = sambaSlotArrays(&pmu->placement, 0);
+}
+
+static void buildBanks(SambaPmuPort *port, SambaArena *arena, const SambaMachine *machine,
+                       const SambaUnit *unit, const SambaPort *record, uint64_t vector_elements,
+                       SambaBankPattern **patterns) {
+  sambaBankPatternBuild(&port->banks, arena, machine, unit, record, vector_elements, patterns);
+  port->known = port->banks.known;
+  port->known_count = (uint32_t)port->banks.known_count;
 }
 
 void sambaPmuBuild(SambaPmu *pmu, SambaArena *arena, const SambaNetwork *network,
@@ -27,15 +34,15 @@ void sambaPmuBuild(SambaPmu *pmu, SambaArena *arena, const SambaNetwork *network
   pmu->read.port_count = unit->output_count;
   pmu->write.order = SAMBA_ARENA_ARRAY(arena, uint32_t, unit->input_count);
   pmu->read.order = SAMBA_ARENA_ARRAY(arena, uint32_t, unit->output_count);
-  pmu->write.ports = SAMBA_ARENA_ARRAY(arena, SambaPmuPort, unit->input_count);
-  pmu->read.ports = SAMBA_ARENA_ARRAY(arena, SambaPmuPort, unit->output_count);
+  pmu->write.ports = SAMBA_ARENA_LINES(arena, SambaPmuPort, unit->input_count);
+  pmu->read.ports = SAMBA_ARENA_LINES(arena, SambaPmuPort, unit->output_count);
 
   for (uint32_t p = 0; p < unit->input_count; ++p) {
     SambaPmuPort *port = &pmu->write.ports[p];
     buildPort(pmu, port, &unit->inputs[p]);
     sambaInputPortBuild(&port->input, arena, network, section, index, p);
-    sambaBankPatternBuild(&port->banks, arena, network->machine, unit, port->port,
-                          port->input.vector_elements, patterns);
+    buildBanks(port, arena, network->machine, unit, &unit->inputs[p], port->input.vector_elements,
+               patterns);
   }
 
   for (uint32_t p = 0; p < unit->output_count; ++p) {
@@ -43,8 +50,8 @@ void sambaPmuBuild(SambaPmu *pmu, SambaArena *arena, const SambaNetwork *network
     buildPort(pmu, port, &unit->outputs[p]);
     sambaOutputPortBuild(&port->output, arena, network, section, index, p,
                          (uint64_t)network->machine->pmu_latency_cycles);
-    sambaBankPatternBuild(&port->banks, arena, network->machine, unit, port->port,
-                          port->output.vector_elements, patterns);
+    buildBanks(port, arena, network->machine, unit, &unit->outputs[p], port->output.vector_elements,
+               patterns);
   }
 }
 
@@ -93,9 +100,10 @@ static uint64_t writableSlots(const SambaPmu *pmu, uint64_t now) {
 }
 
 /* Elements of a slot that a port has passed. */
-static uint64_t slotPosition(const SambaPmuPort *port, uint64_t vector_elements) {
-  uint64_t in_token = sambaEarlier(port->vector * vector_elements, port->token_elements);
-  return port->slot_token * port->token_elements + in_token;
+static uint64_t slotPosition(const SambaPmuPort *port, uint64_t token_elements,
+                             uint64_t vector_elements) {
+  uint64_t in_token = sambaEarlier(port->vector * vector_elements, token_elements);
+  return port->slot_token * token_elements + in_token;
 }
 
 /* In place: a write follows the reads of its slot, element by element. */
@@ -107,11 +115,14 @@ static bool readsArePast(const SambaPmu *pmu, const SambaPmuPort *write, uint64_
       return true;
     slot -= pmu->slot_count;
   }
-  uint64_t end = slotPosition(write, write->input.vector_elements) + count;
+  const SambaInputPort *input = &write->input;
+  uint64_t end = slotPosition(write, input->token_elements, input->vector_elements) + count;
   for (uint32_t p = 0; p < pmu->read.port_count; ++p) {
     const SambaPmuPort *read = &pmu->read.ports[p];
     bool steps_now = read->stepped_at > now; /* others see that in the next cycle */
-    uint64_t at = steps_now ? read->stood : slotPosition(read, read->output.vector_elements);
+    const SambaOutputPort *output = &read->output;
+    uint64_t at = steps_now ? read->stood
+                            : slotPosition(read, output->token_elements, output->vector_elements);
     uint64_t slots = read->slots - (steps_now && read->finished_at > now);
     if (slots < slot || (slots == slot && at < end))
       return false;
@@ -126,24 +137,26 @@ static uint64_t elementsOfVector(const SambaPmuPort *port, uint64_t token_elemen
 }
 
 /* Cycles of the port's next vector. */
-static uint64_t vectorCycles(SambaPmuPort *port, uint64_t vectors, uint64_t vector_elements,
-                             uint64_t count) {
-  uint64_t token = port->slot_token;
-  uint64_t first = token * port->token_elements + port->vector * vector_elements;
-  return sambaBankPatternCycles(&port->banks, token * vectors + port->vector, first, count);
+static uint64_t vectorCycles(SambaPmuPort *port, uint64_t vectors, uint64_t token_elements,
+                             uint64_t vector_elements, uint64_t count) {
+  uint64_t token = port->slot_token, vector = token * vectors + port->vector;
+  uint8_t known = vector < port->known_count ? port->known[vector] : 0;
+  if (known && known < UINT8_MAX)
+    return known;
+  uint64_t first = token * token_elements + port->vector * vector_elements;
+  return sambaBankPatternCycles(&port->banks, vector, first, count);
 }
 
 /* The port has passed one more vector. */
-static void step(const SambaPmu *pmu, SambaPmuPort *port, uint64_t vectors,
-                 uint64_t vector_elements, uint64_t now, uint64_t ends) {
-  if (port->vector == 0)
+static void step(const SambaPmu *pmu, const SambaPmuSide *side, SambaPmuPort *port,
+                 uint64_t vectors, uint64_t now, uint64_t ends) {
+  if (port->vector == 0 && side->port_count > 1)
     port->began_at = now;
-  port->stood = slotPosition(port, vector_elements);
-  port->stepped_at = now + 1;
   if (++port->vector < vectors)
     return;
   port->vector = 0;
-  port->came_at = SAMBA_NEVER;
+  if (side->port_count > 1)
+    port->came_at = SAMBA_NEVER;
   ++port->token;
   if (++port->slot_token < port->slot_tokens)
     return;
@@ -185,11 +198,16 @@ static SambaDoes readVector(SambaPmu *pmu, SambaPmuPort *port, const SambaNetwor
     return SAMBA_DOES_WORK;
 
   uint64_t elements = elementsOfVector(port, output->token_elements, output->vector_elements);
-  uint64_t cycles = vectorCycles(port, output->vectors, output->vector_elements, elements);
+  uint64_t cycles = vectorCycles(port, output->vectors, output->token_elements,
+                                 output->vector_elements, elements);
   *out_ends = now + cycles;
   sambaOutputPortEnter(output, *out_ends - 1 + (uint64_t)network->machine->pmu_latency_cycles);
   takeArrays(pmu, port, *out_ends);
-  step(pmu, port, output->vectors, output->vector_elements, now, *out_ends);
+  if (pmu->in_place) {
+    port->stood = slotPosition(port, output->token_elements, output->vector_elements);
+    port->stepped_at = now + 1;
+  }
+  step(pmu, &pmu->read, port, output->vectors, now, *out_ends);
   return SAMBA_DOES_WORK;
 }
 
@@ -212,10 +230,11 @@ static SambaDoes writeVector(SambaPmu *pmu, SambaPmuPort *port, SambaNetwork *ne
   if (!arraysAreFree(pmu, port, now, wake))
     return SAMBA_DOES_WORK;
 
-  *out_ends = now + vectorCycles(port, input->vectors, input->vector_elements, elements);
+  *out_ends = now + vectorCycles(port, input->vectors, input->token_elements,
+                                 input->vector_elements, elements);
   sambaInputPortTake(input, network);
   takeArrays(pmu, port, *out_ends);
-  step(pmu, port, input->vectors, input->vector_elements, now, *out_ends);
+  step(pmu, &pmu->write, port, input->vectors, now, *out_ends);
   return SAMBA_DOES_WORK;
 }
 
@@ -280,7 +299,8 @@ static bool stepSide(SambaPmu *pmu, SambaPmuSide *side, SambaNetwork *network, u
   }
 
   for (uint32_t i = 0; i < side->port_count; ++i) {
-    SambaPmuPort *port = &side->ports[side->order[i]];
+    uint32_t place = side->port_count > 1 ? side->order[i] : 0;
+    SambaPmuPort *port = &side->ports[place];
     uint64_t ends = now;
     SambaDoes does = SAMBA_DOES_WORK;
     if (side->free_at > now)
@@ -292,10 +312,19 @@ static bool stepSide(SambaPmu *pmu, SambaPmuSide *side, SambaNetwork *network, u
       continue;
     worked = true;
     side->free_at = ends;
-    side->turn = side->order[i] + 1 == side->port_count ? 0 : side->order[i] + 1;
+    side->turn = place + 1 == side->port_count ? 0 : place + 1;
     sambaKeepEarlier(wake, ends);
   }
   return worked;
+}
+
+void sambaPmuFetchPorts(const SambaPmu *pmu) {
+  for (int s = 0; s < 2; ++s) {
+    const SambaPmuSide *side = s ? &pmu->read : &pmu->write;
+    for (uint32_t p = 0; p < side->port_count; ++p)
+      for (size_t line = 0; line < SAMBA_PMU_PORT_LINES; ++line)
+        __builtin_prefetch((const char *)&side->ports[p] + line * SAMBA_CACHE_LINE, 1);
+  }
 }
 
 void sambaPmuFetch(const SambaPmu *pmu, const SambaNetwork *network) {

@@ -13,27 +13,31 @@
 #include "backend/sim/cycle/unit/banks.h"
 #include "backend/sim/cycle/unit/port.h"
 
+/* What every vector looks at comes first, and lies in few lines of the host's cache. */
 typedef struct SambaPmuPort {
-  const SambaPort *port;
-  uint64_t tokens, token; /* all, and the one at work */
-  uint64_t vector;        /* of the token */
-  uint64_t token_elements;
-  uint64_t began_at;      /* when its first vector passed */
-  uint64_t came_at;       /* when it could begin; SAMBA_NEVER: not yet */
-  uint64_t slot_tokens;   /* tokens per slot */
-  uint64_t slot_token;    /* the one at work, within its slot */
-  SambaArrayRange arrays; /* in which that slot lies */
-  uint64_t slots;         /* finished */
+  _Alignas(SAMBA_CACHE_LINE) uint64_t tokens, token; /* all, and the one at work */
+  uint64_t slots;                                    /* finished */
   uint64_t finished_at;   /* the last of them: others see it from this cycle on */
-  uint64_t stepped_at;    /* the cycle after the one in which the last vector passed */
-  uint64_t stood;         /* elements of its slot that had passed before */
-  SambaBankPattern banks;
-  SambaTimeLine line;
+  SambaArrayRange arrays; /* in which the slot at work lies */
+  uint32_t vector;        /* of the token */
+  uint32_t slot_tokens;   /* tokens per slot */
+  uint32_t slot_token;    /* the one at work, within its slot */
+  uint32_t known_count;   /* as in `banks` */
+  const uint8_t *known;
   union {
     SambaInputPort input;
     SambaOutputPort output;
   };
+  SambaTimeLine line;
+  /* Of a side with several ports: */
+  uint64_t began_at; /* when the first vector of the token passed */
+  uint64_t came_at;  /* when it could begin; SAMBA_NEVER: not yet */
+  /* In place: */
+  uint64_t stepped_at; /* the cycle after the one in which the last vector passed */
+  uint64_t stood;      /* elements of its slot that had passed before */
+  SambaBankPattern banks;
 } SambaPmuPort;
+enum { SAMBA_PMU_PORT_LINES = 3 }; /* in so many */
 
 /* The read side, or the write side. */
 typedef struct SambaPmuSide {
@@ -44,19 +48,21 @@ typedef struct SambaPmuSide {
 } SambaPmuSide;
 
 typedef struct SambaPmu {
-  const SambaUnit *unit;
-  uint32_t index;
-  bool loop_carried, in_place;
-  uint64_t slot_count;
-  SambaPmuSide read, write;
-  SambaSlotPlacement placement;
+  _Alignas(SAMBA_CACHE_LINE) SambaPmuSide read, write;
   uint64_t *array_free_at; /* of each array */
+  uint64_t slot_count;
+  bool loop_carried, in_place;
+  uint32_t index;
+  const SambaUnit *unit;
+  SambaSlotPlacement placement;
 } SambaPmu;
 
 /* `patterns`: see sambaBankPatternBuild. */
 void sambaPmuBuild(SambaPmu *pmu, SambaArena *arena, const SambaNetwork *network,
                    const SambaSection *section, uint32_t unit, SambaBankPattern **patterns);
-/* A unit that is stepped soon: fetches what its ports need into the host's cache. */
+/* A unit that is stepped soon: fetches its ports into the host's cache. */
+void sambaPmuFetchPorts(const SambaPmu *pmu);
+/* The same a little later: what its ports need. */
 void sambaPmuFetch(const SambaPmu *pmu, const SambaNetwork *network);
 /* The same a little later: what the FIFOs that it fetched keep elsewhere. */
 void sambaPmuFetchBehind(const SambaPmu *pmu, const SambaNetwork *network);

@@ -25,8 +25,9 @@ static uint64_t elementsPerVector(const SambaMachine *machine, const SambaSectio
   return sambaLater(1, bytes / sambaDTypeBytes(port->dtype));
 }
 
-static uint64_t vectorsFor(uint64_t elements, uint64_t vector_elements) {
-  return sambaLater(1, (elements + vector_elements - 1) / vector_elements);
+static uint32_t vectorsFor(uint64_t elements, uint64_t vector_elements) {
+  uint64_t vectors = sambaLater(1, (elements + vector_elements - 1) / vector_elements);
+  return (uint32_t)sambaEarlier(vectors, UINT32_MAX); /* no run takes as many */
 }
 
 void sambaInputPortBuild(SambaInputPort *input, SambaArena *arena, const SambaNetwork *network,
@@ -49,9 +50,7 @@ void sambaInputPortBuild(SambaInputPort *input, SambaArena *arena, const SambaNe
 
   input->vector_elements = (uint32_t)elementsPerVector(network->machine, section, port);
   input->token_elements = port->token_elements;
-  uint64_t vectors = vectorsFor(input->token_elements, input->vector_elements);
-  input->vectors = (uint32_t)sambaEarlier(vectors, UINT32_MAX); /* no run takes as many */
-  input->bytes = input->token_elements * sambaDTypeBytes(port->dtype);
+  input->vectors = vectorsFor(input->token_elements, input->vector_elements);
 }
 
 static void setStream(SambaOutputPort *output, const SambaNetwork *network) {
@@ -71,11 +70,10 @@ void sambaOutputPortBuild(SambaOutputPort *output, SambaArena *arena, const Samb
   output->left = output->block;
   if (output->stream_count)
     setStream(output, network);
-  output->ready = SAMBA_ARENA_ARRAY(arena, uint64_t, output->stages);
-  output->vector_elements = elementsPerVector(machine, section, port);
+  output->ready = SAMBA_ARENA_ARRAY(arena, uint32_t, output->stages);
+  output->vector_elements = (uint32_t)elementsPerVector(machine, section, port);
   output->token_elements = port->token_elements;
   output->vectors = vectorsFor(output->token_elements, output->vector_elements);
-  output->bytes = output->token_elements * sambaDTypeBytes(port->dtype);
 }
 
 void sambaInputPortTake(SambaInputPort *input, SambaNetwork *network) {
@@ -93,7 +91,7 @@ void sambaInputPortTake(SambaInputPort *input, SambaNetwork *network) {
 
 void sambaOutputPortEnter(SambaOutputPort *output, uint64_t ready) {
   uint32_t place = output->head + output->in_flight;
-  output->ready[place < output->stages ? place : place - output->stages] = ready;
+  output->ready[place < output->stages ? place : place - output->stages] = (uint32_t)ready;
   ++output->in_flight;
 }
 
@@ -102,7 +100,7 @@ static void leave(SambaOutputPort *output, SambaNetwork *network) {
     sambaNetworkSend(network, output->stream);
   output->head = output->head + 1 == output->stages ? 0 : output->head + 1;
   --output->in_flight;
-  output->last_sent = network->clock->now + 1;
+  output->last_sent = (uint32_t)network->clock->now + 1;
   if (++output->sent < output->vectors)
     return;
   output->sent = 0;

@@ -45,6 +45,9 @@ static inline void sambaTimeLineNote(SambaTimeLine *line, uint64_t now, SambaDoe
   line->work_until = (uint32_t)sambaEarlier(sambaLater(line->work_until, work_until), UINT32_MAX);
 }
 
+/* Of the host's cache. */
+enum { SAMBA_CACHE_LINE = 64 };
+
 /* What changes from vector to vector, and what it is compared with, comes first: the host's cache
  * then holds it in one line. */
 typedef struct SambaInputPort {
@@ -57,19 +60,20 @@ typedef struct SambaInputPort {
   uint32_t fifo_count, current, block;
   const uint32_t *fifos; /* one per stream */
   const uint32_t *streams;
-  uint64_t bytes; /* of one token */
 } SambaInputPort;
 
 typedef struct SambaOutputPort {
   SambaStreamRoots *stream; /* the current one; NULL: there are none */
   /* Vectors that were made and have not left: the stages of the unit's pipeline hold one each. A
    * ring of the cycles at which they come out of the last stage. */
-  uint64_t *ready;
+  uint32_t *ready;
   uint32_t stages, head, in_flight;
-  uint32_t fifo;         /* the first one of the stream */
-  uint64_t sent, tokens; /* vectors of the current token, tokens finished */
-  uint64_t last_sent;    /* the cycle after the last vector left */
-  uint64_t vectors, vector_elements, token_elements, bytes;
+  uint32_t fifo;          /* the first one of the stream */
+  uint32_t sent, vectors; /* of the current token: vectors sent, and all */
+  uint64_t tokens;        /* finished */
+  uint64_t token_elements;
+  uint32_t vector_elements;
+  uint32_t last_sent; /* the cycle after the last vector left */
   uint32_t stream_count, current, left, block;
   const uint32_t *streams;
 } SambaOutputPort;
