@@ -1,4 +1,5 @@
-/* Routing for rates that need not be kept: it finds what routing finds, and refuses soon. */
+/* Routing for rates that need not be kept: it finds what routing finds, and refuses what it must.
+ */
 #include "test/backend/place/network.h"
 
 #include "backend/place/placer/place.h"
@@ -10,7 +11,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -25,8 +25,6 @@ static void createProduct(Network *network, const SambaMachine *machine, uint32_
   networkMatmul(network, rows, 13, 16, rate, 10);
   expectOk(sambaSectionPlace(&network->section, machine, network->rates));
 }
-
-static double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
 /* The ways of a product on the whole chip, as those that have all rounds to be found. */
 static void findsTheSameWays(void **state) {
@@ -66,29 +64,23 @@ static void expectOverusedLink(SambaStatus status, const SambaMachine *machine) 
   assert_non_null(strstr(message, "\n  note: the largest is "));
 }
 
-/* Each stream wants a lane of its own: more than the links have, wherever the ways lead. It is
- * refused in fewer rounds than routing takes; the streams stay as they are. */
+/* Each stream wants a lane of its own: more than the links have, wherever the ways lead. Both
+ * refuse it for an overused link, and the streams stay as they are. */
 static void refusesWhatLinksCannotCarry(void **state) {
   (void)state;
   SambaMachine machine = networkMachine("sn40l");
   Network network;
   machine.vector_lanes = 1;
   createProduct(&network, &machine, 24, 1000);
-  double start = seconds();
   SambaStatus status = sambaSectionTryRoute(&network.section, &machine, network.rates);
-  double tried = seconds() - start;
   expectOverusedLink(status, &machine);
   sambaStatusFree(status);
   for (uint32_t s = 0; s < network.section.stream_count; ++s)
     assert_int_equal(network.section.streams[s].hop_count, 0);
 
-  start = seconds();
   status = sambaSectionRoute(&network.section, &machine, network.rates);
-  double routed = seconds() - start;
   expectOverusedLink(status, &machine);
   sambaStatusFree(status);
-  print_message("refused in %.3f s, by routing in %.3f s\n", tried, routed);
-  assert_true(2 * tried < routed); /* about a sixth */
   networkDestroy(&network);
 }
 
