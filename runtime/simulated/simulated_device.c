@@ -135,17 +135,19 @@ static SambaLaunchMode launchModeOf(SambaOrchestration orchestration) {
 static SambaStatus create(const void *options, const SambaMachine *machine,
                           SambaDevice **out_device) {
   const SambaSimulatedDeviceOptions *own = options;
-  SambaSimulatorOptions simulator_options = {
-      .values = {.threads = own->threads,
-                 .cpu = own->cpu,
-                 .trap_nan = own->trap_nan,
-                 .stop = own->stop},
-      .timing = {.max_cycles = own->max_cycles, .no_skip = own->no_skip, .stop = own->stop},
-      .launch = launchModeOf(own->orchestration),
-      .no_values = own->timing_only,
-      .no_timing = own->values_only,
-      .no_memo = own->no_memo,
-      .cycle_engine = own->fidelity == SAMBA_FIDELITY_CYCLE};
+  SambaSimulatorOptions simulator_options = {.values = {.threads = own->threads,
+                                                        .cpu = own->cpu,
+                                                        .trap_nan = own->trap_nan,
+                                                        .stop = own->stop},
+                                             .timing = {.max_cycles = own->max_cycles,
+                                                        .no_skip = own->no_skip,
+                                                        .threads = own->threads,
+                                                        .stop = own->stop},
+                                             .launch = launchModeOf(own->orchestration),
+                                             .no_values = own->timing_only,
+                                             .no_timing = own->values_only,
+                                             .no_memo = own->no_memo,
+                                             .cycle_engine = own->fidelity == SAMBA_FIDELITY_CYCLE};
   SambaSimulator *simulator;
   SAMBA_RETURN_IF_ERROR(sambaSimulatorCreate(machine, &simulator_options, &simulator));
 

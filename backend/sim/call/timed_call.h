@@ -12,6 +12,7 @@ typedef struct SambaTimingOptions {
   bool no_skip;      /* nothing is known before its cycle is reached: the cycle engine
                         steps links too */
   bool known_to_end; /* the section runs to its end on the chip: that need not be found out */
+  int threads;       /* of the host, for the cycle engine; nothing depends on them. 0: one */
   /* Optional trace of firings, by the fast engine: called in no particular order. */
   void (*on_firing)(void *user, uint32_t unit, uint64_t start_cycle, uint64_t end_cycle);
   void *user;

@@ -8,6 +8,9 @@
  * worth making large pages. */
 enum { mostUnitsOfSmallPages = 256 };
 
+/* A thread of its own is worth it for so many units. */
+enum { unitsPerThread = 256 };
+
 /* Units with one address generator share it; a unit that has no place gets one of its own. */
 static void assignGenerators(SambaChip *chip) {
   const SambaSection *section = chip->section;
@@ -50,14 +53,46 @@ static void buildMemoryUnit(SambaChip *chip, uint32_t index, const SambaBinding 
                        index, address, trace ? trace->data : NULL, trace ? trace->size : 0);
 }
 
+/* As many shares as threads help: smaller sections have one. */
+static uint32_t shareCount(const SambaSection *section, int threads) {
+  uint32_t most = section->unit_count / unitsPerThread, count = threads > 1 ? (uint32_t)threads : 1;
+  count = count < most ? count : most;
+  count = count < SAMBA_TEAM_MOST ? count : SAMBA_TEAM_MOST;
+  return count ? count : 1;
+}
+
+static void buildShares(SambaChip *chip, const uint32_t parts[SAMBA_PART_KINDS], int threads) {
+  uint32_t count = shareCount(chip->section, threads);
+  SambaNetwork **networks = SAMBA_ARENA_ARRAY(&chip->arena, SambaNetwork *, count);
+  chip->share_count = count;
+  chip->shares = SAMBA_ARENA_LINES(&chip->arena, SambaShare, count);
+
+  for (uint32_t s = 0; s < count; ++s) {
+    SambaShare *share = &chip->shares[s];
+    share->clock = s ? SAMBA_ARENA_LINES(&chip->arena, SambaClock, 1) : &chip->clock;
+    share->network = s ? SAMBA_ARENA_LINES(&chip->arena, SambaNetwork, 1) : &chip->network;
+    share->network->clock = share->clock;
+    sambaClockInit(share->clock, &chip->arena, sambaNetworkLookahead(&chip->network), parts);
+    networks[s] = share->network;
+  }
+  if (count > 1)
+    chip->share_of = sambaSharesOfUnits(&chip->network, count, &chip->arena, chip->section);
+  sambaSharesOfLanes(networks, count, &chip->arena, chip->section, chip->share_of);
+  if (count == 1)
+    return;
+  for (uint32_t s = 0; s < count; ++s)
+    chip->shares[s].units = SAMBA_ARENA_LINES(&chip->arena, uint32_t, chip->section->unit_count);
+  chip->team = sambaTeamMake(&chip->arena, count);
+}
+
 SambaStatus sambaChipBuild(SambaChip *chip, const SambaBinding *bindings,
-                           const SambaIndexTraces *index_traces) {
+                           const SambaIndexTraces *index_traces, int threads) {
   const SambaSection *section = chip->section;
   if (section->unit_count > mostUnitsOfSmallPages)
     sambaArenaUseLargePages(&chip->arena);
   sambaMemoryBuild(&chip->memory.memory, &chip->arena, chip->machine);
   sambaNetworkBuild(&chip->network, &chip->arena, chip->machine, section);
-  chip->network.clock = chip->memory.memory.clock = &chip->clock;
+  chip->memory.memory.clock = &chip->clock;
   chip->memory.merge.arena = &chip->arena;
   chip->memory.merge.used = chip->machine->ag_merge_outstanding;
   chip->units = SAMBA_ARENA_ARRAY(&chip->arena, SambaChipUnit, section->unit_count);
@@ -71,7 +106,7 @@ SambaStatus sambaChipBuild(SambaChip *chip, const SambaBinding *bindings,
       [SAMBA_PART_UNIT] = section->unit_count,
       [SAMBA_PART_CROSSING] = chip->network.crossing_count,
   };
-  sambaClockInit(&chip->clock, &chip->arena, sambaNetworkLookahead(&chip->network), parts);
+  buildShares(chip, parts, threads);
 
   bool memory = false;
   SambaBankPattern *patterns = NULL;
@@ -106,6 +141,8 @@ SambaStatus sambaChipBuild(SambaChip *chip, const SambaBinding *bindings,
 }
 
 void sambaChipFree(SambaChip *chip) {
+  if (chip->team)
+    sambaTeamPart(chip->team);
   sambaMemoryFree(&chip->memory.memory);
   sambaArenaDestroy(&chip->arena);
 }

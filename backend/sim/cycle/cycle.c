@@ -8,6 +8,9 @@
 
 enum { windowsBetweenLooks = 64 };
 
+/* Less than that one thread does sooner than several. */
+enum { fewUnits = 128, fewPassages = 128 };
+
 static bool isDone(const SambaChip *chip, uint32_t index) {
   const SambaChipUnit *unit = &chip->units[index];
   switch (chip->kinds[index]) {
@@ -21,7 +24,7 @@ static bool isDone(const SambaChip *chip, uint32_t index) {
 }
 
 /* Returns the next cycle in which the unit has something to do. */
-static uint64_t stepUnit(SambaChip *chip, uint32_t index) {
+static uint64_t stepUnit(SambaChip *chip, SambaShare *share, uint32_t index) {
   SambaChipUnit *unit = &chip->units[index];
   SambaUnitKind kind = chip->kinds[index];
   uint64_t wake = SAMBA_NEVER;
@@ -30,25 +33,25 @@ static uint64_t stepUnit(SambaChip *chip, uint32_t index) {
 
   switch (kind) {
   case SAMBA_UNIT_COMPUTE:
-    wake = sambaPcuStep(unit->pcu, &chip->network);
+    wake = sambaPcuStep(unit->pcu, share->network);
     break;
   case SAMBA_UNIT_BUFFER:
-    wake = sambaPmuStep(unit->pmu, &chip->network);
+    wake = sambaPmuStep(unit->pmu, share->network);
     break;
   default:
-    wake = sambaMemoryUnitStep(unit->memory, &chip->memory, &chip->network);
+    wake = sambaMemoryUnitStep(unit->memory, &chip->memory, share->network);
     break;
   }
 
   if (!isDone(chip, index))
     return wake;
   chip->done[index] = true;
-  --chip->unfinished;
+  ++share->finished;
   /* What it did last ends with the cycle, or takes some more. */
-  uint64_t end = chip->clock.now + 1;
+  uint64_t end = share->clock->now + 1;
   if (kind == SAMBA_UNIT_BUFFER)
     end = sambaLater(end, sambaPmuBusyUntil(unit->pmu));
-  chip->finish = sambaLater(chip->finish, end);
+  share->finish = sambaLater(share->finish, end);
   return SAMBA_NEVER;
 }
 
@@ -76,49 +79,135 @@ static void fetchUnits(const SambaChip *chip, const uint32_t *units, size_t coun
 }
 
 /* A part in those cycles up to `end` in which it has something to do. */
-static void stepThrough(SambaChip *chip, SambaPartKind kind, uint32_t part, uint64_t end) {
-  SambaClock *clock = &chip->clock;
+static void stepThrough(SambaChip *chip, SambaShare *share, SambaPartKind kind, uint32_t part,
+                        uint64_t end) {
+  SambaClock *clock = share->clock;
   uint64_t at = sambaClockStart(clock, kind, part);
-  for (; at < end; ++chip->events) {
+  for (; at < end; ++share->events) {
     clock->now = at;
     if (kind == SAMBA_PART_CHANNEL)
       at = sambaMemoryStepChannel(&chip->memory.memory, part);
     else
-      at = stepUnit(chip, part);
+      at = stepUnit(chip, share, part);
   }
   if (at != SAMBA_NEVER)
     sambaClockWake(clock, kind, part, at);
 }
 
-/* Those parts of a kind that are woken for the window, or the cycle, of `at`, until `end`. */
-static void stepKind(SambaChip *chip, SambaPartKind kind, uint64_t at, uint64_t end) {
-  SambaClock *clock = &chip->clock;
+/* Those parts of memory that are woken for the cycle. */
+static void stepMemory(SambaChip *chip, SambaPartKind kind, uint64_t at) {
   size_t count;
-  const uint32_t *parts = sambaClockTake(clock, kind, at, &count);
+  const uint32_t *parts = sambaClockTake(&chip->clock, kind, at, &count);
+  for (size_t i = 0; i < count; ++i)
+    stepThrough(chip, &chip->shares[0], kind, parts[i], at + 1);
+}
+
+/* A share of the work: by the team, or by one thread, share after share. */
+static void doShares(SambaChip *chip, SambaTeamWork work, bool few) {
+  if (chip->team_helps && !few) {
+    sambaTeamDo(chip->team, work, chip);
+    return;
+  }
+  for (uint32_t s = 0; s < chip->share_count; ++s)
+    work(chip, s);
+}
+
+/* The share's units of those that are woken for the window. All of them are handed over before the
+ * first one is stepped, which may wake others. */
+static const uint32_t *takeUnits(SambaChip *chip, uint32_t index, size_t *out_count) {
+  SambaShare *share = &chip->shares[index];
+  *out_count = chip->woken_count;
+  if (!chip->share_of)
+    return chip->woken;
+  size_t count = 0;
+  for (size_t i = 0; i < chip->woken_count; ++i)
+    if (chip->share_of[chip->woken[i]] == index) {
+      share->units[count++] = chip->woken[i];
+      if (index)
+        sambaClockHandOver(&chip->clock, share->clock, chip->woken[i]);
+    }
+  *out_count = count;
+  return share->units;
+}
+
+static void stepUnits(void *context, uint32_t index) {
+  SambaChip *chip = context;
+  size_t count;
+  const uint32_t *units = takeUnits(chip, index, &count);
   for (size_t i = 0; i < count; ++i) {
-    if (kind == SAMBA_PART_UNIT)
-      fetchUnits(chip, parts + i, count - i);
-    stepThrough(chip, kind, parts[i], end);
+    fetchUnits(chip, units + i, count - i);
+    stepThrough(chip, &chip->shares[index], SAMBA_PART_UNIT, units[i], chip->window_end);
+  }
+}
+
+static void chooseInLanes(void *context, uint32_t index) {
+  SambaChip *chip = context;
+  sambaNetworkChoose(chip->shares[index].network, chip->looks_again);
+}
+static void crossLanes(void *context, uint32_t index) {
+  SambaChip *chip = context;
+  chip->shares[index].events += sambaNetworkCross(chip->shares[index].network);
+}
+
+/* One cycle of all lanes. */
+static void stepLanes(SambaChip *chip, uint64_t at) {
+  uint64_t events = 0;
+  bool few = chip->crossed < fewPassages;
+  for (uint32_t s = 0; s < chip->share_count; ++s) {
+    chip->shares[s].clock->now = at;
+    events += chip->shares[s].events;
+  }
+  chip->crossed = 0;
+  if (!sambaClockUsesCrossings(&chip->clock, at))
+    return;
+
+  chip->looks_again = sambaClockLooksAgain(&chip->clock, at);
+  doShares(chip, chooseInLanes, few);
+  sambaClockUseCrossings(&chip->clock, at, false);
+  doShares(chip, crossLanes, few);
+  for (uint32_t s = 0; s < chip->share_count; ++s) {
+    chip->crossed += chip->shares[s].events;
+    if (s)
+      sambaClockTakeOverCrossings(&chip->clock, chip->shares[s].clock);
+  }
+  chip->crossed -= events;
+}
+
+/* What shares counted, and whom they woke. */
+static void countShares(SambaChip *chip) {
+  for (uint32_t s = 0; s < chip->share_count; ++s) {
+    SambaShare *share = &chip->shares[s];
+    chip->events += share->events;
+    chip->unfinished -= (uint32_t)share->finished;
+    chip->finish = sambaLater(chip->finish, share->finish);
+    share->events = share->finished = 0;
+    if (s)
+      sambaClockTakeOver(&chip->clock, share->clock);
   }
 }
 
 /* One window of the chip (clock.h): whatever was woken for it. */
 static void stepWindow(SambaChip *chip, uint64_t end) {
   uint64_t begin = chip->clock.now;
+  chip->team_helps = chip->team && sambaTeamHelps(chip->team);
   sambaNetworkBeginWindow(&chip->network);
+  for (uint32_t s = 1; s < chip->share_count; ++s)
+    chip->shares[s].network->since = chip->network.since;
   for (uint64_t at = begin; at < end; ++at) {
-    stepKind(chip, SAMBA_PART_MEMORY, at, at + 1);
-    stepKind(chip, SAMBA_PART_CHANNEL, at, at + 1);
+    stepMemory(chip, SAMBA_PART_MEMORY, at);
+    stepMemory(chip, SAMBA_PART_CHANNEL, at);
   }
-  stepKind(chip, SAMBA_PART_UNIT, begin, end);
-  for (uint64_t at = begin; at < end; ++at) {
-    chip->clock.now = at;
-    chip->events += sambaNetworkStepLanes(&chip->network);
-  }
+  chip->woken = sambaClockTake(&chip->clock, SAMBA_PART_UNIT, begin, &chip->woken_count);
+  chip->window_end = end;
+  doShares(chip, stepUnits, chip->woken_count < fewUnits);
+  countShares(chip);
+  for (uint64_t at = begin; at < end; ++at)
+    stepLanes(chip, at);
+  countShares(chip);
 }
 
 static SambaStatus run(SambaChip *chip, const SambaTimingOptions *options) {
-  uint64_t limit = SAMBA_CYCLE_LIMIT, looks = 0;
+  uint64_t limit = SAMBA_CYCLE_LIMIT, looks = 0, last = 0;
   if (options && options->max_cycles)
     limit = sambaEarlier(limit, options->max_cycles);
 
@@ -126,12 +215,19 @@ static SambaStatus run(SambaChip *chip, const SambaTimingOptions *options) {
     if (options && options->stop && looks++ % windowsBetweenLooks == 0 && *options->stop)
       return sambaChipInterrupted(chip);
     uint64_t end = sambaEarlier(chip->clock.now + chip->clock.window, limit + 1);
+    uint64_t events = chip->events;
     stepWindow(chip, end);
-    if (end <= limit || !sambaClockAdvance(&chip->clock))
+    if (chip->events > events)
+      last = chip->clock.now;
+    if (end <= limit)
       continue;
+    if (sambaClockIsIdle(&chip->clock))
+      break;
     chip->clock.now = end;
     return sambaChipTooManyCycles(chip, limit);
   }
+  /* Sets may have kept parts that were woken earlier, and did nothing any more. */
+  chip->clock.now = last;
 
   if (chip->unfinished)
     return sambaChipDeadlock(chip);
@@ -250,7 +346,7 @@ SambaStatus sambaCycleExecute(const SambaMachine *machine, const SambaSection *s
   chip->section = section;
   chip->network.steps_links = options && options->no_skip;
   *out_result = (SambaTimingResult){0};
-  SambaStatus status = sambaChipBuild(chip, bindings, index_traces);
+  SambaStatus status = sambaChipBuild(chip, bindings, index_traces, options ? options->threads : 1);
 
   if (!status) {
     status = run(chip, options);

@@ -13,6 +13,7 @@ void sambaClockInit(SambaClock *clock, SambaArena *arena, uint64_t least,
   for (int kind = 0; kind < SAMBA_PART_KINDS; ++kind) {
     SambaAlarms *alarms = &clock->alarms[kind];
     alarms->bits = kind == SAMBA_PART_UNIT ? bits : 0;
+    alarms->parts = part_counts[kind];
     alarms->words = part_counts[kind] / 64 + 1;
     alarms->ahead = kind == SAMBA_PART_CROSSING ? SAMBA_CLOCK_CROSSINGS_AHEAD : SAMBA_CLOCK_AHEAD;
     alarms->sets = SAMBA_ARENA_ARRAY(arena, uint64_t, (size_t)alarms->words * alarms->ahead);
@@ -67,4 +68,47 @@ const uint32_t *sambaClockTake(SambaClock *clock, SambaPartKind kind, uint64_t a
   alarms->used[place] = false;
   *out_count = count;
   return alarms->woken;
+}
+
+static void takeOver(SambaAlarms *alarms, SambaAlarms *from, uint32_t place) {
+  uint64_t *set = &from->sets[(size_t)place * from->words];
+  for (uint32_t w = 0; w < from->words; set[w++] = 0)
+    for (uint64_t rest = set[w]; rest; rest &= rest - 1) {
+      uint32_t part = w * 64 + (uint32_t)__builtin_ctzll(rest), at = from->due[part];
+      from->due[part] = UINT32_MAX;
+      if (at >= alarms->due[part])
+        continue;
+      alarms->due[part] = at;
+      sambaClockEnter(alarms, part, at);
+    }
+  from->used[place] = false;
+}
+
+void sambaClockTakeOver(SambaClock *clock, SambaClock *from) {
+  for (int kind = 0; kind < SAMBA_PART_CROSSING; ++kind)
+    for (uint32_t place = 0; place < SAMBA_CLOCK_AHEAD; ++place)
+      if (from->alarms[kind].used[place])
+        takeOver(&clock->alarms[kind], &from->alarms[kind], place);
+  sambaClockTakeOverCrossings(clock, from);
+}
+
+void sambaClockTakeOverCrossings(SambaClock *clock, SambaClock *from) {
+  SambaAlarms *alarms = &clock->alarms[SAMBA_PART_CROSSING];
+  SambaAlarms *other = &from->alarms[SAMBA_PART_CROSSING];
+  for (uint32_t place = 0; place < SAMBA_CLOCK_CROSSINGS_AHEAD; ++place) {
+    alarms->used[place] |= other->used[place];
+    alarms->looks_again[place] |= other->looks_again[place];
+    other->used[place] = other->looks_again[place] = false;
+  }
+}
+
+bool sambaClockIsIdle(const SambaClock *clock) {
+  for (int kind = 0; kind < SAMBA_PART_CROSSING; ++kind)
+    for (uint32_t part = 0; part < clock->alarms[kind].parts; ++part)
+      if (clock->alarms[kind].due[part] != UINT32_MAX)
+        return false;
+  for (uint32_t place = 0; place < SAMBA_CLOCK_CROSSINGS_AHEAD; ++place)
+    if (clock->alarms[SAMBA_PART_CROSSING].used[place])
+      return false;
+  return true;
 }

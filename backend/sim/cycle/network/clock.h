@@ -47,7 +47,7 @@ typedef struct SambaAlarms {
   uint64_t *sets;
   uint32_t ahead; /* how many sets there are */
   uint32_t bits;  /* windows have 1 << bits cycles */
-  uint32_t words;
+  uint32_t words, parts;
   bool used[SAMBA_CLOCK_AHEAD]; /* somebody is in the set */
   /* Crossings: somebody of the set was woken for a cycle too far ahead, and looks again. */
   bool looks_again[SAMBA_CLOCK_AHEAD];
@@ -136,6 +136,21 @@ static inline void sambaClockUseCrossings(SambaClock *clock, uint64_t at, bool u
   alarms->used[at % SAMBA_CLOCK_CROSSINGS_AHEAD] = used;
   alarms->looks_again[at % SAMBA_CLOCK_CROSSINGS_AHEAD] &= used;
 }
+
+/* Clocks of one chip, of which each wakes parts for itself (shares.h). Whom one wakes for when, and
+ * in which order, makes no difference in the end: a part is woken for the earliest of all cycles.
+ */
+/* A unit that is woken: the other clock has it from now on. */
+static inline void sambaClockHandOver(SambaClock *clock, SambaClock *to, uint32_t unit) {
+  to->alarms[SAMBA_PART_UNIT].due[unit] = clock->alarms[SAMBA_PART_UNIT].due[unit];
+  clock->alarms[SAMBA_PART_UNIT].due[unit] = UINT32_MAX;
+}
+/* Wakes the parts that another clock has woken, and not that one any more. Crossings stay in its
+ * sets, but the clock knows of them. */
+void sambaClockTakeOver(SambaClock *clock, SambaClock *from);
+void sambaClockTakeOverCrossings(SambaClock *clock, SambaClock *from);
+/* Nobody is woken for any cycle. */
+bool sambaClockIsIdle(const SambaClock *clock);
 
 /* Keeps the earlier of two cycles. */
 static inline void sambaKeepEarlier(uint64_t *cycle, uint64_t other) {

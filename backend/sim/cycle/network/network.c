@@ -287,13 +287,25 @@ static uint32_t chooseOfMany(SambaLanes *lane, const uint64_t *set, uint32_t fir
   return chosen;
 }
 
-/* Every lane chooses; the others go to the set of the next cycle. counts: of the ways of each sort
- * that were chosen. */
-static void chooseAll(SambaNetwork *network, uint64_t *set, uint32_t *counts) {
+/* Notes who was chosen among the crossings of a word. */
+static void noteChosen(SambaNetwork *network, uint32_t word, uint64_t chosen) {
+  for (uint64_t rest = chosen; rest; rest &= rest - 1) {
+    uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(rest);
+    SambaCrossing crossing = network->crossings[index];
+    uint32_t list = crossing.sort;
+    if (network->share_of)
+      list += network->share_of[index] * SAMBA_WAY_SORTS;
+    network->chosen[list][network->counts[list]++] = crossing.way;
+  }
+}
+
+/* Every lane of the share chooses; the others go to the set of the next cycle. */
+static void chooseAll(SambaNetwork *network, uint64_t *set) {
   uint64_t next = network->clock->now + 1, waits = 0;
   uint64_t *next_set = sambaClockCrossings(network->clock, next);
   uint32_t of_many = SAMBA_NO_INDEX; /* who was chosen of the lane with words of its own */
-  for (uint32_t w = 0; w < network->crossing_count / 64; ++w) {
+  for (uint32_t i = 0; i < network->word_count; ++i) {
+    uint32_t w = network->words[i];
     SambaLanes *lanes = &network->lanes[w];
     uint64_t chosen = 0;
     if (lanes->size <= SAMBA_LANES_LARGEST) {
@@ -307,10 +319,7 @@ static void chooseAll(SambaNetwork *network, uint64_t *set, uint32_t *counts) {
         chosen = UINT64_C(1) << of_many % 64;
     }
 
-    for (uint64_t rest = chosen; rest; rest &= rest - 1) {
-      SambaCrossing crossing = network->crossings[w * 64 + (uint32_t)__builtin_ctzll(rest)];
-      network->chosen[crossing.sort][counts[crossing.sort]++] = crossing.way;
-    }
+    noteChosen(network, w, chosen);
     next_set[w] |= set[w] & ~chosen;
     waits |= set[w] & ~chosen;
     set[w] = 0;
@@ -321,14 +330,43 @@ static void chooseAll(SambaNetwork *network, uint64_t *set, uint32_t *counts) {
 
 /* Removes those that were woken to look again, and are not ready. */
 static void lookAgain(SambaNetwork *network, uint64_t *set) {
-  uint32_t count = network->crossing_count;
-  for (uint32_t c = firstOf(set, 0, count); c < count; c = firstOf(set, c + 1, count)) {
-    const SambaWay *way = &network->ways[network->crossings[c].way];
-    if (readyAt(way) <= network->clock->now)
-      continue;
-    set[c / 64] &= ~(UINT64_C(1) << c % 64);
-    wakeCrossing(network, way);
+  for (uint32_t i = 0; i < network->word_count; ++i) {
+    uint32_t w = network->words[i];
+    for (uint64_t rest = set[w]; rest; rest &= rest - 1) {
+      uint32_t bit = (uint32_t)__builtin_ctzll(rest);
+      const SambaWay *way = &network->ways[network->crossings[w * 64 + bit].way];
+      if (readyAt(way) <= network->clock->now)
+        continue;
+      set[w] &= ~(UINT64_C(1) << bit);
+      wakeCrossing(network, way);
+    }
   }
+}
+
+/* The set of the crossings that are woken for the cycle, complete in the share's words: with those
+ * that other shares have woken. */
+static uint64_t *gatherSet(const SambaNetwork *network) {
+  uint64_t now = network->clock->now;
+  uint64_t *set = sambaClockCrossings(network->clock, now);
+  for (uint32_t s = 0; s < network->share_count; ++s) {
+    uint64_t *more = sambaClockCrossings(network->shares[s]->clock, now);
+    for (uint32_t i = 0; i < network->word_count && more != set; ++i) {
+      uint32_t w = network->words[i];
+      if (!more[w])
+        continue;
+      set[w] |= more[w];
+      more[w] = 0;
+    }
+  }
+  return set;
+}
+
+void sambaNetworkChoose(SambaNetwork *network, bool looks_again) {
+  memset(network->counts, 0, network->share_count * SAMBA_WAY_SORTS * sizeof *network->counts);
+  uint64_t *set = gatherSet(network);
+  if (looks_again)
+    lookAgain(network, set);
+  chooseAll(network, set);
 }
 
 /* A vector has crossed in this cycle: wakes the way for the next one. */
@@ -391,25 +429,29 @@ static void fetchWays(const SambaNetwork *network, const uint32_t *ways, size_t 
     __builtin_prefetch(&fifos[from->first_branch - 1], 1);
 }
 
-/* Lanes do not see each other's work within a cycle. So all of them choose, and then those who were
- * chosen cross. Ways of a sort go one after the other: the host guesses its branches better. */
-size_t sambaNetworkStepLanes(SambaNetwork *network) {
-  uint64_t now = network->clock->now;
-  uint64_t *set = sambaClockCrossings(network->clock, now);
-  if (!sambaClockUsesCrossings(network->clock, now))
-    return 0;
-  if (sambaClockLooksAgain(network->clock, now))
-    lookAgain(network, set);
-
-  uint32_t counts[SAMBA_WAY_SORTS] = {0};
-  size_t count = 0, plain = 0;
-  chooseAll(network, set, counts);
-  sambaClockUseCrossings(network->clock, now, false);
-  for (uint32_t sort = 0; sort < SAMBA_WAY_SORTS; count += counts[sort++]) {
-    memcpy(network->passages + count, network->chosen[sort], counts[sort] * sizeof(uint32_t));
-    plain += sort < SAMBA_WAY_PLAIN_SORTS ? counts[sort] : 0;
+/* Lists what crosses in this share, and returns how many. Ways of a sort go one after the other:
+ * the host guesses its branches better. */
+static size_t listPassages(SambaNetwork *network, size_t *out_plain) {
+  size_t count = 0;
+  for (uint32_t sort = 0; sort < SAMBA_WAY_SORTS; ++sort) {
+    uint32_t list = network->share * SAMBA_WAY_SORTS + sort;
+    for (uint32_t s = 0; s < network->share_count; ++s) {
+      const SambaNetwork *chooser = network->shares[s];
+      uint32_t chosen = chooser->counts[list];
+      memcpy(network->passages + count, chooser->chosen[list], chosen * sizeof(uint32_t));
+      count += chosen;
+    }
+    if (sort + 1 == SAMBA_WAY_PLAIN_SORTS)
+      *out_plain = count;
   }
+  return count;
+}
 
+/* Lanes do not see each other's work within a cycle. So all of them choose, and then those who were
+ * chosen cross. */
+size_t sambaNetworkCross(SambaNetwork *network) {
+  uint64_t now = network->clock->now;
+  size_t plain = 0, count = listPassages(network, &plain);
   for (size_t i = 0; i < plain; ++i) {
     fetchWays(network, network->passages + i, count - i);
     crossPlain(network, network->passages[i], now);

@@ -27,6 +27,7 @@
 #include "backend/section/section.h"
 #include "backend/sim/cycle/network/clock.h"
 #include "backend/sim/cycle/network/fifo.h"
+#include "backend/sim/cycle/network/team.h"
 
 /* The way into a FIFO, from another one. Those that leave one FIFO stand together, so that whoever
  * puts a vector into it sees all of them in one line of the host's cache. */
@@ -89,25 +90,35 @@ typedef struct SambaStreamRoots {
   uint64_t sent;  /* vectors */
 } SambaStreamRoots;
 
+/* Of several shares (shares.h) each has a network of its own, with the same FIFOs and lanes. */
 typedef struct SambaNetwork {
   const SambaMachine *machine;
-  SambaClock *clock;
   uint64_t credit_cycles; /* from the cycle in which a vector leaves a FIFO until its sender has the
                              credit */
-  uint64_t since;         /* the cycle from which on slots of FIFOs count */
   bool steps_links;
   uint32_t stream_count, fifo_count, lane_count, crossing_count, entrance_count;
   SambaFifo *fifos;
   SambaWay *ways; /* per FIFO, into it */
   SambaCrossing *crossings;
-  SambaLanes *lanes;                 /* per word of crossings */
-  uint32_t *lane_of;                 /* per crossing */
-  uint32_t *chosen[SAMBA_WAY_SORTS]; /* ways of a sort on which a vector crosses in the cycle */
-  uint32_t *passages;                /* all of them, sort by sort */
+  SambaLanes *lanes; /* per word of crossings */
+  uint32_t *lane_of; /* per crossing */
   SambaEntrance *entrances;
   SambaStreamRoots *streams; /* per stream of the section */
-  uint32_t *listed;          /* links that may be able to pass a vector */
+
+  /* What each share has for itself. */
+  SambaClock *clock;
+  uint64_t since;   /* the cycle from which on slots of FIFOs count; the same in all shares */
+  uint32_t *listed; /* links that may be able to pass a vector */
   uint32_t listed_count;
+  uint32_t share, share_count;
+  struct SambaNetwork *const *shares; /* all of them */
+  const uint8_t *share_of;            /* per crossing: who moves what crosses; NULL: one share */
+  const uint32_t *words;              /* of crossings: those whose lanes choose here, */
+  uint32_t word_count;                /* in their order */
+  /* Per share and sort: the ways on which a vector crosses in the cycle, and how many. */
+  uint32_t *chosen[SAMBA_TEAM_MOST * SAMBA_WAY_SORTS];
+  uint32_t counts[SAMBA_TEAM_MOST * SAMBA_WAY_SORTS];
+  uint32_t *passages; /* all that cross in this share, sort by sort */
 } SambaNetwork;
 
 /* The cycle from which on a FIFO's n-th vector can be taken, from 0; SAMBA_NEVER: there is none. */
@@ -136,8 +147,10 @@ void sambaNetworkSend(SambaNetwork *network, SambaStreamRoots *stream);
 void sambaNetworkTake(SambaNetwork *network, uint32_t fifo);
 /* Begins a window: the slots of FIFOs count from a later cycle when it is time. */
 void sambaNetworkBeginWindow(SambaNetwork *network);
-/* One cycle of the lanes. Returns how many vectors crossed them. */
-size_t sambaNetworkStepLanes(SambaNetwork *network);
+/* One cycle of the lanes, of a share: first all lanes of all shares choose, then vectors cross.
+ * looks_again: somebody may have been woken to look again (clock.h). Returns how many crossed. */
+void sambaNetworkChoose(SambaNetwork *network, bool looks_again);
+size_t sambaNetworkCross(SambaNetwork *network);
 /* Cycles after which what a unit or a lane does reaches others, at least. */
 uint64_t sambaNetworkLookahead(const SambaNetwork *network);
 /* Vectors that the busiest lane or link carried, when all have arrived. */

@@ -37,7 +37,7 @@ typedef struct Builder {
 static LaneName nameOf(SambaStreamKind kind, int32_t x, int32_t y, const SambaSwitchLane *lane,
                        uint32_t user) {
   uint64_t ag = lane->port == SAMBA_SWITCH_AG ? lane->ag : 0;
-  return (LaneName){(uint64_t)(uint32_t)y << 32 | (uint32_t)x,
+  return (LaneName){(uint64_t)(uint32_t)x << 32 | (uint32_t)y,
                     (uint64_t)kind << 32 | ag << 16 | (uint64_t)lane->port << 8 | lane->lane, user};
 }
 
@@ -298,7 +298,6 @@ static void arrangeLanes(Builder *builder) {
     if (lanes[size])
       addLanes(builder, size, first);
   free(lanes);
-  network->passages = SAMBA_ARENA_ARRAY(builder->arena, uint32_t, network->lane_count);
 }
 
 /* Can a FIFO be a part of a chain (fifo.h)? */
@@ -403,7 +402,6 @@ static void placeFifos(Builder *builder, const uint32_t *order, uint32_t count,
   SambaNetwork *network = builder->network;
   network->fifos = SAMBA_ARENA_LINES(builder->arena, SambaFifo, count);
   network->ways = SAMBA_ARENA_LINES(builder->arena, SambaWay, count);
-  network->listed = SAMBA_ARENA_ARRAY(builder->arena, uint32_t, count);
   network->fifo_count = count;
 
   for (uint32_t f = 0; f < count; ++f) {
@@ -435,7 +433,6 @@ static uint32_t sortOf(const SambaNetwork *network, const SambaFifo *to) {
 
 static void placeCrossings(Builder *builder, const uint32_t *place) {
   SambaNetwork *network = builder->network;
-  size_t counts[SAMBA_WAY_SORTS] = {0};
   for (size_t n = 0; n < builder->lanes.size; ++n) {
     uint32_t user = builder->lanes.data[n].user;
     if (builder->fifos.data[user].is_link)
@@ -443,10 +440,7 @@ static void placeCrossings(Builder *builder, const uint32_t *place) {
     SambaCrossing *crossing = &network->crossings[builder->ways.data[user].crossing];
     crossing->way = place[user];
     crossing->sort = sortOf(network, &network->fifos[crossing->way]);
-    ++counts[crossing->sort];
   }
-  for (int sort = 0; sort < SAMBA_WAY_SORTS; ++sort)
-    network->chosen[sort] = SAMBA_ARENA_ARRAY(builder->arena, uint32_t, counts[sort]);
 }
 
 static void arrangeFifos(Builder *builder) {

@@ -138,10 +138,11 @@ uint64_t sambaBankPatternCycles(SambaBankPattern *pattern, uint64_t vector, uint
                                 uint64_t count) {
   if (vector >= pattern->known_count)
     return countCycles(pattern, first, count);
-  uint8_t *known = &pattern->known[vector];
-  if (*known && *known < UINT8_MAX)
-    return *known;
+  uint8_t known = sambaBankPatternKnown(pattern->known, vector);
+  if (known && known < UINT8_MAX)
+    return known;
   uint64_t cycles = countCycles(pattern, first, count);
-  *known = cycles < UINT8_MAX ? (uint8_t)cycles : UINT8_MAX;
+  known = cycles < UINT8_MAX ? (uint8_t)cycles : UINT8_MAX;
+  __atomic_store_n(&pattern->known[vector], known, __ATOMIC_RELAXED);
   return cycles;
 }

@@ -21,6 +21,10 @@ void sambaBankPatternBuild(SambaBankPattern *pattern, SambaArena *arena,
                            const SambaMachine *machine, const SambaUnit *unit,
                            const SambaPort *port, uint64_t vector_elements,
                            SambaBankPattern **patterns);
+/* What is known of a vector. Threads (shares.h) may find it out side by side: the same. */
+static inline uint8_t sambaBankPatternKnown(const uint8_t *known, uint64_t vector) {
+  return __atomic_load_n(&known[vector], __ATOMIC_RELAXED);
+}
 /* Cycles of a vector, by its number in a slot: `count` elements from the one that the port touches
  * `first` in the slot. */
 uint64_t sambaBankPatternCycles(SambaBankPattern *pattern, uint64_t vector, uint64_t first,

@@ -140,7 +140,9 @@ static uint64_t elementsOfVector(const SambaPmuPort *port, uint64_t token_elemen
 static uint64_t vectorCycles(SambaPmuPort *port, uint64_t vectors, uint64_t token_elements,
                              uint64_t vector_elements, uint64_t count) {
   uint64_t token = port->slot_token, vector = token * vectors + port->vector;
-  uint8_t known = vector < port->known_count ? port->known[vector] : 0;
+  uint8_t known = 0;
+  if (vector < port->known_count)
+    known = sambaBankPatternKnown(port->known, vector);
   if (known && known < UINT8_MAX)
     return known;
   uint64_t first = token * token_elements + port->vector * vector_elements;

@@ -65,10 +65,45 @@ static void unitsSleepLonger(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+/* A clock that takes over whom another one woke has everybody for the earliest cycle. */
+static void takesOver(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaClock clock, other;
+  const uint32_t parts[SAMBA_PART_KINDS] = {1, 1, 3, crossings};
+  sambaClockInit(&clock, &arena, 2, parts);
+  sambaClockInit(&other, &arena, 2, parts);
+  sambaClockWake(&clock, SAMBA_PART_UNIT, 0, 6);
+  sambaClockWake(&clock, SAMBA_PART_UNIT, 1, 6);
+  sambaClockHandOver(&clock, &other, 1);
+  sambaClockWake(&other, SAMBA_PART_UNIT, 0, 4);
+  sambaClockWake(&other, SAMBA_PART_UNIT, 1, 8); /* it is woken earlier */
+  assert_int_equal(sambaClockStart(&other, SAMBA_PART_UNIT, 1), 6);
+  sambaClockWake(&other, SAMBA_PART_UNIT, 2, 9);
+  sambaClockWakeCrossing(&other, 65, 5);
+  sambaClockTakeOver(&clock, &other);
+  assert_true(isIn(&other, 5, 65));
+  assert_true(sambaClockUsesCrossings(&clock, 5));
+  assert_true(sambaClockIsIdle(&other));
+
+  size_t count;
+  const uint32_t *units = sambaClockTake(&clock, SAMBA_PART_UNIT, 4, &count);
+  assert_int_equal(count, 1);
+  assert_int_equal(units[0], 0);
+  assert_int_equal(sambaClockStart(&clock, SAMBA_PART_UNIT, 0), 4);
+  sambaClockTake(&clock, SAMBA_PART_UNIT, 6, &count);
+  assert_int_equal(count, 0); /* unit 0 was taken, and the other clock has stepped unit 1 */
+  units = sambaClockTake(&clock, SAMBA_PART_UNIT, 8, &count);
+  assert_int_equal(count, 1);
+  assert_int_equal(units[0], 2);
+  sambaArenaDestroy(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(crossingsLookAgain),
       cmocka_unit_test(unitsSleepLonger),
+      cmocka_unit_test(takesOver),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
