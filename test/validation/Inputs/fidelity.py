@@ -1,7 +1,7 @@
-"""fidelity.py BIN TMP [--only] MODEL.onnx[@MACHINE]...: both engines of time on sections of many
-kinds and of these models, or of these alone. A model is compiled for sn40l, or for another machine
-(NAME, or FILE.mlir). Prints a table and fails when the fast engine is further from the cycle engine
-than the bars below."""
+"""fidelity.py BIN TMP [--only] MODEL[@MACHINE][+-OPTION...]...: both engines of time on sections of
+many kinds and of these models, or of these alone. A model is compiled for sn40l, or for another
+machine (NAME, or FILE.mlir), with these options. Prints a table and fails when the fast engine is
+further from the cycle engine than the bars below."""
 import json
 import os
 import re
@@ -147,14 +147,14 @@ class Table:
         with open(stats) as file:
             return [section["cycles"] for section in json.load(file)["sections"]]
 
-    def add(self, name, model, target):
+    def add(self, name, model, target, options=()):
         """Both engines on every section of a model; a path or a model."""
         path = model
         if not isinstance(model, str):
             path = f"{self.folder}/model.onnx"
             onnx.save(model, path)
         pef = f"{self.folder}/model.pef"
-        run(self.tools + "/samba-compile", path, "-o", pef, "--target=" + target)
+        run(self.tools + "/samba-compile", path, "-o", pef, "--target=" + target, *options)
         fast = self.cycles(pef, "fast")
         try:
             cycle = self.cycles(pef, "cycle")
@@ -185,11 +185,12 @@ def main():
     if not only:
         add_kinds(table)
     for path in sys.argv[4 if only else 3 :]:
+        path, *options = re.split(r"\+(?=-)", path)
         path, _, target = path.partition("@")
         name = path.removesuffix("/model.onnx").rsplit(".", 1)[0].split("/")[-1]
         target = target or "sn40l"
         machine = target.removesuffix(".mlir").split("/")[-1]
-        table.add(f"{name} ({machine})", path, target)
+        table.add(f"{name} ({machine})", path, target, options)
 
     print("| section | fast | cycle | difference |\n| --- | --- | --- | --- |")
     for name, fast, cycle, difference in table.rows:

@@ -56,6 +56,14 @@ static inline void sambaFlowPay(SambaFlow *flow) {
   flow->end += flow->owed;
   flow->owed = 0;
 }
+
+/* It goes on faster than it was to: it is done so many cycles earlier, as far as it can be. */
+static inline void sambaFlowHurry(SambaFlow *flow, uint64_t cycles) {
+  uint64_t least = flow->begin + sambaCyclesOf(flow->cycles + 0.5);
+  if (flow->end > least)
+    flow->end = sambaTimeMax(least, flow->end - sambaTimeMin(cycles, flow->end - least));
+}
+
 /* When it is done. Who is not held up by others could do it without a pause. */
 static inline uint64_t sambaFlowEnd(const SambaFlow *flow) {
   return flow->held_up ? flow->end : flow->begin + sambaCyclesOf(flow->cycles + 0.5);

@@ -152,20 +152,67 @@ static bool isBookedInParts(const SambaStreamState *stream) {
   return stream->lane_count && stream->vectors >= manyVectors && !stream->tells;
 }
 
-/* Books the lanes for what has left since the last booking, an eighth of the token at a time. */
-static void bookPart(SambaEngine *engine, SambaMemoryState *memory, const SambaMemoryToken *token) {
-  enum { parts = 8 };
-  const SambaStreamState *stream = &engine->streams[token->output_stream];
-  uint64_t vectors = memory->vectors_left - memory->vectors_booked;
-  if (vectors < stream->vectors / parts || stream->needs_acceptance)
-    return;
+enum { parts = 8 }; /* of a token that are booked one after the other */
 
+/* Books the lanes for what has left since the last booking. */
+static void bookPast(SambaEngine *engine, SambaMemoryState *memory, const SambaMemoryToken *token) {
   uint64_t from = sambaTimeMax(memory->booked_at, token->first), passed = 0;
+  uint64_t vectors = memory->vectors_left - memory->vectors_booked;
+  if (memory->left_at > from)
+    memory->pace = sambaNumberOf(memory->left_at - from) / sambaNumberOf(vectors);
   uint64_t rid = sambaStreamBookLanes(engine, token->output_stream, from, vectors,
                                       memory->left_at - from, &passed);
   memory->vectors_booked = memory->vectors_left;
   memory->left_at = sambaTimeMax(memory->left_at, rid);
   memory->booked_at = memory->left_at;
+}
+
+/* What was booked ahead has left, at a pace of its own; what others took meanwhile comes on top. */
+static void endAhead(SambaEngine *engine, SambaMemoryState *memory, uint32_t stream) {
+  uint64_t passed = 0, left_at = memory->left_at;
+  if (left_at > memory->booked_at && memory->vectors_left > memory->ahead_from)
+    memory->pace = sambaNumberOf(left_at - memory->booked_at) /
+                   sambaNumberOf(memory->vectors_left - memory->ahead_from);
+  if (memory->ahead_end > left_at)
+    sambaStreamHurryLanes(engine, stream, memory->ahead_end - left_at);
+  memory->left_at = sambaTimeMax(left_at, sambaStreamPassLanes(engine, stream, &passed));
+}
+
+/* The next part will go on at the pace of the last one. Others that book meanwhile meet it. */
+static void bookAhead(SambaEngine *engine, SambaMemoryState *memory, uint32_t stream_index) {
+  const SambaStreamState *stream = &engine->streams[stream_index];
+  uint64_t late = memory->vectors_left - memory->vectors_booked, passed = 0;
+  uint64_t ahead = sambaTimeMin(stream->vectors / parts, stream->vectors - memory->vectors_left);
+  if (!late && !ahead)
+    return;
+  uint64_t cycles =
+      sambaTimeMax(late + ahead, sambaCyclesOf(memory->pace * sambaNumberOf(ahead) + 0.5));
+  memory->ahead_from = memory->vectors_left;
+  memory->booked_at = sambaTimeMax(memory->left_at, engine->now);
+  memory->ahead_end = memory->booked_at + cycles;
+  sambaStreamBookLanes(engine, stream_index, memory->booked_at, late + ahead, cycles, &passed);
+  memory->vectors_booked += late + ahead;
+}
+
+/* Books the lanes, an eighth of the token at a time. As soon as the pace of a load is known, a part
+ * of a very long token is booked when it begins: a load that is booked when it has passed is met by
+ * nobody until then. */
+static void bookPart(SambaEngine *engine, SambaMemoryState *memory, const SambaMemoryToken *token) {
+  enum { veryManyVectors = 1024 };
+  const SambaStreamState *stream = &engine->streams[token->output_stream];
+  bool is_ahead = stream->vectors >= veryManyVectors && memory->pace > 0;
+  uint64_t end = memory->vectors_booked;
+  if (!is_ahead)
+    end += stream->vectors / parts;
+  if (memory->vectors_left < end || stream->needs_acceptance)
+    return;
+
+  if (!is_ahead)
+    bookPast(engine, memory, token);
+  else if (memory->vectors_booked)
+    endAhead(engine, memory, token->output_stream);
+  if (stream->vectors >= veryManyVectors)
+    bookAhead(engine, memory, token->output_stream);
 }
 
 /* The vectors that are whole with a group leave: no earlier than their data are there, one after
@@ -256,9 +303,14 @@ static void endStreamed(SambaEngine *engine, SambaActor *actor, const SambaMemor
   if (memory->vectors_booked)
     from = memory->booked_at;
   uint64_t least = memory->left_at > from ? memory->left_at - from : 0;
-  uint64_t rid = sambaStreamBookLanes(engine, token->output_stream, from,
-                                      stream->vectors - memory->vectors_booked, least, &passed);
-  rid = sambaTimeMax(rid, linked);
+  uint64_t unbooked = stream->vectors - memory->vectors_booked;
+  uint64_t rid = linked;
+  if (memory->ahead_end)
+    rid = sambaTimeMax(rid, sambaStreamPassLanes(engine, token->output_stream, &passed));
+  else
+    rid = sambaTimeMax(
+        rid, sambaStreamBookLanes(engine, token->output_stream, from, unbooked, least, &passed));
+  memory->ahead_end = 0;
   memory->vectors_booked = 0;
   memory->left_at = sambaTimeMax(sambaTimeMax(memory->left_at, actor->end_minimum),
                                  sambaTimeMax(rid, token->first + stream->vectors));

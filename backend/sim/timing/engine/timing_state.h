@@ -196,6 +196,10 @@ typedef struct SambaMemoryState {
   uint64_t vectors_left;        /* of the token at token_base */
 
   uint64_t vectors_booked, booked_at; /* of them, on the lanes that its stream shares; until when */
+  /* What is booked ahead: it begins behind so many vectors, and ends if nobody delays it; 0:
+   * nothing of this token. */
+  uint64_t ahead_from, ahead_end;
+  double pace;           /* cycles per vector by the last part, 0: none yet */
   uint64_t left_at;      /* the last vector so far has left, of a STORE: is acknowledged */
   SambaVector vector;    /* a full one */
   uint64_t placed_burst; /* the burst that `place` is about */

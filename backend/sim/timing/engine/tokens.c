@@ -367,6 +367,12 @@ void sambaStreamKeepPace(SambaEngine *engine, const SambaStreamState *stream, ui
   }
 }
 
+void sambaStreamHurryLanes(SambaEngine *engine, uint32_t stream_index, uint64_t cycles) {
+  const SambaStreamState *stream = &engine->streams[stream_index];
+  for (uint32_t i = 0; i < stream->lane_count; ++i)
+    sambaFlowHurry(stream->lanes[i].booked, cycles);
+}
+
 uint64_t sambaStreamBookLink(SambaStreamState *stream, uint64_t from, uint64_t *passed) {
   if (!stream->link_cycles)
     return 0;

@@ -38,6 +38,9 @@ static inline int64_t sambaStreamRoom(const SambaEngine *engine, uint32_t stream
 /* Finds the stream's room_end anew: a destination has more room. */
 void sambaStreamFindRoom(SambaEngine *engine, SambaStreamState *stream);
 
+/* The producer is done so many cycles earlier than it said when it booked lanes. */
+void sambaStreamHurryLanes(SambaEngine *engine, uint32_t stream, uint64_t cycles);
+
 /* The stream that gets the next token of an output; ports deal out by blocks in turn. */
 static inline uint32_t sambaOutputNextStream(SambaActorOutput *output) {
   uint32_t stream = output->stream;

@@ -101,6 +101,26 @@ static void testBookingsOfOneFlowFollowEachOther(void **state) {
   assert_int_equal(book(&lane, 0, 50, 10, 0), 60);
 }
 
+/* Who goes on faster than it said is done earlier, but no earlier than at a vector per cycle. What
+ * others took comes on top. */
+static void testWhoHurriesIsDoneEarlier(void **state) {
+  (void)state;
+  SambaFlow flows[2] = {{0}};
+  SambaShare lane = {.flow_count = 2, .flows = flows};
+  sambaShareBook(&lane, 0, 0, 50, 100, 1);
+  sambaFlowHurry(&flows[0], 30);
+  assert_int_equal(flows[0].end, 70);
+  sambaFlowHurry(&flows[0], 30);
+  assert_int_equal(flows[0].end, 50);
+
+  /* Of 0.75 vectors per cycle each of two gets 0.5: 75 vectors take 150 cycles instead of 100. */
+  sambaShareBook(&lane, 0, 100, 75, 100, 1);
+  sambaShareBook(&lane, 1, 100, 75, 100, 1);
+  sambaFlowHurry(&flows[0], 20);
+  sambaFlowPay(&flows[0]);
+  assert_int_equal(sambaFlowEnd(&flows[0]), 230);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testWhoComesGoesFirst),
@@ -110,6 +130,7 @@ int main(void) {
       cmocka_unit_test(testFlowsMeetWhileBothAreUnderWay),
       cmocka_unit_test(testSmallFlowsGetWhatTheyAskFor),
       cmocka_unit_test(testBookingsOfOneFlowFollowEachOther),
+      cmocka_unit_test(testWhoHurriesIsDoneEarlier),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
