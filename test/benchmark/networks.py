@@ -149,9 +149,9 @@ KERNELS.update(
 # ---- A graph for other compilers, too ----
 
 
-def tosa_chain(count):
-    """TOSA in text: `count` operators one after the other on a matrix, whose width each product
-    changes, so that hardly two of them are alike."""
+def tosa_chain(count, growth=0):
+    """TOSA in text: `count` operators one after the other on a matrix. Each product makes it wider
+    by `growth` columns: then hardly two of them are alike."""
     operators, arguments = [], ["%x: tensor<1x32x16xf32>"]
     kinds = ("matmul", "add", "tanh", "maximum", "sigmoid", "sub")
     value, width = "%x", 16
@@ -160,8 +160,8 @@ def tosa_chain(count):
         kind = kinds[i % len(kinds)]
         inputs, types = [value], [f"tensor<1x32x{width}xf32>"]
         if kind == "matmul":
-            types.append(f"tensor<1x{width}x{width + 1}xf32>")
-            width += 1
+            types.append(f"tensor<1x{width}x{width + growth}xf32>")
+            width += growth
         elif kind in ("add", "maximum", "sub"):
             types.append(types[0])
         if len(types) == 2:
