@@ -192,8 +192,7 @@ static SambaStatus addAccesses(SambaCodegen *codegen, uint32_t g) {
  * between PMUs besides. */
 static bool tailTakesFromPorts(const SambaTileNest *nest, uint32_t operand) {
   return nest->tail > 1 && nest->group->operands[operand].late &&
-         sambaGroupDepends(nest->group, operand, nest->tail_dim) &&
-         sambaTileNestReadPorts(nest, operand) > 1;
+         sambaTileNestTailDepends(nest, operand) && sambaTileNestReadPorts(nest, operand) > 1;
 }
 
 /* PMUs that take the slices of a tensor in turn. Only PCUs deal their tokens to several of them and

@@ -27,8 +27,8 @@ SambaComputes sambaCodegenComputes(SambaCodegen *codegen, uint32_t g) {
       if (index % nest->tail) {
         computes.tails[index] = computes.tails[index - 1];
       } else {
-        if (nest->tail > 1)
-          own.count[nest->tail_dim] = nest->tail;
+        for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
+          own.count[dim] = sambaTileNestTailCopies(nest, dim);
         name = sambaArenaFormat(codegen->arena, "%s.tail%u", plan->prefix, index / nest->tail);
         computes.tails[index] =
             sambaCodegenCompute(&codegen->assembly, nest, name, layer, SAMBA_COMPUTE_TAIL, &own);
@@ -52,9 +52,11 @@ void sambaAppendTaker(const SambaCodegen *codegen, uint32_t g, const SambaComput
   for (uint32_t i = 0; i < operand; ++i)
     port += group->operands[i].value && (!computes->tails || group->operands[i].late == tail);
 
-  /* Copies that share a tail and need the same take it once. */
-  if (tail && copy % nest->tail && !sambaGroupDepends(group, operand, nest->tail_dim))
-    return;
+  /* Copies that share a tail and need the same have one taker there. */
+  for (uint32_t dim = group->dim_count, index = copy; dim-- > 0; index /= nest->unroll[dim])
+    if (tail && index % nest->unroll[dim] % sambaTileNestTailCopies(nest, dim) &&
+        !sambaGroupDepends(group, operand, dim))
+      return;
   sambaArrayAppend(takers,
                    (SambaEndpoint){tail ? computes->tails[copy] : computes->units[copy], port});
 }

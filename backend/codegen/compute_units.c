@@ -17,7 +17,7 @@ static uint32_t countLoops(const SambaTileNest *nest, uint32_t to) {
 }
 
 /* The chain of a COMPUTE unit while it is built: each counter runs one dimension. */
-enum { maxCounters = 3 * SAMBA_MAX_STAGE_DIMS };
+enum { maxCounters = 4 * SAMBA_MAX_STAGE_DIMS };
 typedef struct Chain {
   uint32_t count, token_level;
   uint32_t dim[maxCounters];
@@ -26,8 +26,7 @@ typedef struct Chain {
   /* Of each dimension: its counters over tiles, passes and points; SAMBA_NO_INDEX: none. */
   uint32_t loop_counter[SAMBA_MAX_STAGE_DIMS], pass_counter[SAMBA_MAX_STAGE_DIMS];
   uint32_t point_counter[SAMBA_MAX_STAGE_DIMS];
-  uint32_t copy_counter; /* of a tail: its copies, which lie along copy_dim */
-  uint32_t copy_dim;
+  uint32_t copy_counter[SAMBA_MAX_STAGE_DIMS]; /* and, of a tail, over its copies */
 } Chain;
 
 /* Appends a counter of a dimension; a dimension has at most one of each kind. */
@@ -41,7 +40,7 @@ static void addCounter(const SambaGroup *group, uint32_t dim, int64_t trips, uin
   chain->trips[chain->count++] = (uint32_t)trips;
 }
 
-/* A tail has no counters over what is reduced, and one over its copies. */
+/* A tail has no counters over what is reduced, and some over its copies. */
 static void makeChain(const SambaTileNest *nest, SambaComputePart part, Chain *out_chain) {
   const SambaGroup *group = nest->group;
   const uint32_t passes = sambaTileNestPassesAt(nest);
@@ -51,8 +50,7 @@ static void makeChain(const SambaTileNest *nest, SambaComputePart part, Chain *o
   sambaClearIndices(out_chain->loop_counter, SAMBA_MAX_STAGE_DIMS);
   sambaClearIndices(out_chain->pass_counter, SAMBA_MAX_STAGE_DIMS);
   sambaClearIndices(out_chain->point_counter, SAMBA_MAX_STAGE_DIMS);
-
-  out_chain->copy_counter = out_chain->copy_dim = SAMBA_NO_INDEX;
+  sambaClearIndices(out_chain->copy_counter, SAMBA_MAX_STAGE_DIMS);
 
   for (uint32_t position = 0; position < loops; ++position) {
     SambaTileLoop loop = sambaTileNestLoop(nest, position);
@@ -61,11 +59,8 @@ static void makeChain(const SambaTileNest *nest, SambaComputePart part, Chain *o
                of_pass ? out_chain->pass_counter : out_chain->loop_counter, out_chain);
   }
 
-  if (tail && nest->tail > 1) {
-    out_chain->copy_counter = out_chain->count;
-    out_chain->copy_dim = out_chain->dim[out_chain->count] = nest->tail_dim;
-    out_chain->trips[out_chain->count++] = nest->tail;
-  }
+  for (uint32_t dim = 0; dim < group->dim_count && tail; ++dim)
+    addCounter(group, dim, sambaTileNestTailCopies(nest, dim), out_chain->copy_counter, out_chain);
   out_chain->token_level = out_chain->count;
   for (uint32_t i = 0; i < group->dim_count; ++i)
     if (!tail || !group->reduced[nest->inner[i]])
@@ -155,7 +150,7 @@ static uint16_t emitIndex(Program *program, const Chain *chain, const SambaTileN
                           uint32_t dim, uint32_t copy, uint8_t type) {
   int64_t first = copy * nest->copy_step[dim];
   const uint32_t counters[] = {chain->loop_counter[dim], chain->pass_counter[dim],
-                               dim == chain->copy_dim ? chain->copy_counter : SAMBA_NO_INDEX};
+                               chain->copy_counter[dim]};
   const int64_t steps[] = {nest->loop_step[dim], nest->pass[dim], nest->copy_step[dim]};
   uint32_t point = chain->point_counter[dim];
   uint32_t sum = SAMBA_NO_INDEX;
@@ -292,14 +287,16 @@ static SambaDType handedType(const SambaGroup *group) {
 static void setPorts(const SambaTileNest *nest, SambaComputePart part, const Chain *chain,
                      const Ports *ports, SambaUnit *unit) {
   const SambaGroup *group = nest->group;
+  uint32_t copies = 0; /* counters over the copies of a tail */
+  for (uint32_t dim = 0; dim < group->dim_count; ++dim)
+    copies += chain->copy_counter[dim] != SAMBA_NO_INDEX;
   for (uint32_t i = 0; i < group->operand_count; ++i) {
     if (!ports->taken[i])
       continue;
     SambaPort *port = &unit->inputs[ports->port_of[i]];
-    bool apart =
-        chain->copy_counter != SAMBA_NO_INDEX && sambaGroupDepends(group, i, nest->tail_dim);
     port->dtype = sambaTileNestDType(nest, i);
-    port->compute.level = countLoops(nest, sambaTileNestTokenLevel(nest, i)) + apart;
+    port->compute.level = countLoops(nest, sambaTileNestTokenLevel(nest, i)) +
+                          (sambaTileNestTailDepends(nest, i) ? copies : 0);
   }
   for (uint32_t p = 0; p < ports->first; ++p) {
     unit->inputs[p].dtype = handedType(group);
@@ -309,8 +306,7 @@ static void setPorts(const SambaTileNest *nest, SambaComputePart part, const Cha
   unit->outputs[0].dtype = part == SAMBA_COMPUTE_ARRAY
                                ? handedType(group)
                                : nest->graph->tensors[group->output.tensor].dtype;
-  unit->outputs[0].compute.level =
-      countLoops(nest, sambaTileNestOutputLevel(nest)) + (chain->copy_counter != SAMBA_NO_INDEX);
+  unit->outputs[0].compute.level = countLoops(nest, sambaTileNestOutputLevel(nest)) + copies;
 }
 
 uint32_t sambaCodegenCompute(SambaAssembly *assembly, const SambaTileNest *nest, const char *name,

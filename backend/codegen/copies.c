@@ -113,18 +113,19 @@ uint32_t sambaCutCopies(const SambaTileNest *nest, uint32_t mask, uint32_t wante
 /* The nest as its results leave it: copies that share a tail are one. */
 static SambaTileNest withTails(const SambaTileNest *nest) {
   SambaTileNest tails = *nest;
-  if (nest->tail > 1)
-    tails.unroll[nest->tail_dim] /= nest->tail;
+  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
+    tails.unroll[dim] /= sambaTileNestTailCopies(nest, dim);
   return tails;
 }
 
 uint32_t sambaCutResults(const SambaTileNest *nest, uint32_t wanted, SambaCopyRange *out_ranges) {
   SambaTileNest tails = withTails(nest);
   uint32_t count = sambaCutCopies(&tails, sambaCopyMask(nest, SAMBA_NO_INDEX), wanted, out_ranges);
-  for (uint32_t r = 0; r < count && out_ranges && nest->tail > 1; ++r) {
-    out_ranges[r].first[nest->tail_dim] *= nest->tail;
-    out_ranges[r].count[nest->tail_dim] *= nest->tail;
-  }
+  for (uint32_t dim = 0; dim < nest->group->dim_count && out_ranges; ++dim)
+    for (uint32_t r = 0; r < count; ++r) {
+      out_ranges[r].first[dim] *= sambaTileNestTailCopies(nest, dim);
+      out_ranges[r].count[dim] *= sambaTileNestTailCopies(nest, dim);
+    }
   return count;
 }
 

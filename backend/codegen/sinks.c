@@ -362,8 +362,9 @@ static int64_t wantedRow(const SambaTileNest *nest) {
 static bool cutStages(const SambaCodegen *codegen, const SambaTileNest *nest,
                       const SambaCopyRange *range, int64_t row, Staging *staging) {
   uint64_t flows = (uint64_t)codegen->machine->flows_per_lane;
-  uint64_t together = staging->dim == nest->tail_dim && nest->tail > 1 ? nest->tail : 1;
-  uint64_t copies = staging->dim == SAMBA_NO_INDEX ? 1 : range->count[staging->dim];
+  bool whole = staging->dim == SAMBA_NO_INDEX;
+  uint64_t together = whole ? 1 : sambaTileNestTailCopies(nest, staging->dim);
+  uint64_t copies = whole ? 1 : range->count[staging->dim];
   uint64_t others = sambaCopyRangeSize(range, nest->group->dim_count) / copies;
   bool found = false;
   copies /= together; /* those of a tail are not cut apart */

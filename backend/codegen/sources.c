@@ -27,7 +27,7 @@ static void takeInTurn(SambaCodegen *codegen, uint32_t g, uint32_t operand,
   for (size_t t = 0; t < takers->size; ++t)
     sambaAssemblyUnit(&codegen->assembly, takers->data[t].unit)
         ->inputs[takers->data[t].port]
-        .block = (uint32_t)(tokens / slices) * sambaTileNestTakenInTurn(nest, operand);
+        .block = (uint32_t)(tokens / slices) * sambaTileNestTokensInTurn(nest, operand);
 }
 
 /* Joins a read port with the takers of a range. A tail takes the tokens of its copies on one stream
@@ -51,7 +51,17 @@ static void connectTakers(SambaCodegen *codegen, const SambaTileNest *nest, uint
     if (index++ % together == 0)
       sambaAssemblyConnect(&codegen->assembly, at, takers->data, takers->size);
   } while (sambaCopyNext(nest, range, copy));
-  sambaAssemblyUnit(&codegen->assembly, at.unit)->outputs[at.port].block = together;
+  sambaAssemblyUnit(&codegen->assembly, at.unit)->outputs[at.port].block =
+      sambaTileNestTokensInTurn(nest, operand);
+}
+
+/* Adds the copies of a tail that need the same tokens of the operand, for which they come again. */
+static void repeatInTurn(const SambaTileNest *nest, uint32_t operand, SambaCopyRange *range) {
+  if (sambaTileNestTokensInTurn(nest, operand) == 1)
+    return;
+  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
+    if (!sambaGroupDepends(nest->group, operand, dim))
+      range->count[dim] = sambaTileNestTailCopies(nest, dim);
 }
 
 /* One read port: the tokens of a range of the sources, in turn. */
@@ -64,7 +74,9 @@ static void readRange(SambaCodegen *codegen, uint32_t g, uint32_t operand,
   uint32_t from = sambaStartSlices(codegen, nest, map, range, &walk);
   uint32_t level = sambaTileNestTokenLevel(nest, operand);
   sambaWalkLoops(&walk, nest, map, from, level > from ? level : from);
-  sambaWalkCopies(&walk, nest, map, range);
+  SambaCopyRange repeated = *range;
+  repeatInTurn(nest, operand, &repeated);
+  sambaWalkCopies(&walk, nest, map, &repeated);
   sambaWalkToken(&walk, nest, operand);
 
   const SambaTensorPlan *plan = &codegen->tensors[map->tensor];
@@ -268,6 +280,7 @@ static SambaStatus addBuffer(SambaCodegen *codegen, const Source *source, uint32
     SambaCopyRange in_turn;
     sambaCutCopies(nest, 0, 1, &in_turn);
     in_turn.count[source->sharing.paired] = source->sharing.neighbours;
+    repeatInTurn(nest, source->operand, &in_turn);
     sambaWalkCopies(&read, nest, map, &in_turn);
   }
   sambaWalkToken(&read, nest, source->operand);

@@ -17,10 +17,31 @@ static bool takesInTurn(const SambaTileNest *nest, uint32_t operand) {
   const SambaGroup *group = nest->group;
   return nest->tail > 1 && group->operands[operand].late &&
          group->operands[operand].map.index_operand == SAMBA_NO_INDEX &&
-         sambaGroupDepends(group, operand, nest->tail_dim);
+         sambaTileNestTailDepends(nest, operand);
+}
+
+uint32_t sambaTileNestTailCopies(const SambaTileNest *nest, uint32_t dim) {
+  if (!(nest->tail_dims >> dim & 1))
+    return 1;
+  if (nest->tail_dims & ((1u << dim) - 1))
+    return nest->unroll[dim];
+  uint32_t copies = nest->tail;
+  for (uint32_t dims = nest->tail_dims & ~(1u << dim); dims; dims &= dims - 1)
+    copies /= nest->unroll[__builtin_ctz(dims)];
+  return copies;
 }
 
 uint32_t sambaTileNestTakenInTurn(const SambaTileNest *nest, uint32_t operand) {
+  if (!takesInTurn(nest, operand))
+    return 1;
+  uint32_t copies = 1;
+  for (uint32_t dims = nest->tail_dims & nest->group->operands[operand].depends; dims;
+       dims &= dims - 1)
+    copies *= sambaTileNestTailCopies(nest, (uint32_t)__builtin_ctz(dims));
+  return copies;
+}
+
+uint32_t sambaTileNestTokensInTurn(const SambaTileNest *nest, uint32_t operand) {
   return takesInTurn(nest, operand) ? nest->tail : 1;
 }
 
@@ -40,7 +61,8 @@ bool sambaTileNestMakesRuns(const SambaTileNest *nest, uint32_t operand, uint32_
       sambaTileNestSlotLevel(nest, operand) > position)
     return false;
   /* All copies of a tail have one slot: side by side they fill it. */
-  if (takesInTurn(nest, operand) && dim == nest->tail_dim && nest->tail == nest->unroll[dim])
+  if (takesInTurn(nest, operand) && nest->tail_dims >> dim & 1 &&
+      sambaTileNestTailCopies(nest, dim) == nest->unroll[dim])
     return false;
   return sambaTileNestSpread(nest, operand, &spread) == 1 || spread != position;
 }
@@ -154,8 +176,7 @@ static uint32_t spreadFrom(const SambaTileNest *nest, uint32_t operand, uint32_t
                            uint32_t *out_position) {
   const SambaGroup *group = nest->group;
   /* A tail takes the tokens of several copies in turn, not those of their iterations. */
-  if (nest->tail > 1 && group->operands[operand].late &&
-      sambaGroupDepends(group, operand, nest->tail_dim))
+  if (nest->tail > 1 && group->operands[operand].late && sambaTileNestTailDepends(nest, operand))
     return 1;
   if (nest->depth[operand] < 2 || group->copy || sambaTileNestTrips(nest, slot_level) > 1)
     return 1;
@@ -237,13 +258,14 @@ static void pairCopies(const SambaTileNest *nest, uint32_t operand, int64_t most
     *loops = paired;
 }
 
-/* Adds all copies of a tail to the slot: one buffer sends it their tokens in turn. */
+/* Adds all copies of a tail to the slot: one buffer sends it their tokens in turn. They differ
+ * along one dimension only (mayShareTail). */
 static void shareTailSlot(const SambaTileNest *nest, uint32_t operand, int64_t most,
                           BoxLoops *loops) {
   SambaTileBox together;
   BoxLoops shared = *loops;
-  shared.paired = nest->tail_dim;
-  shared.neighbours = nest->tail;
+  shared.paired = (uint32_t)__builtin_ctz(nest->tail_dims & nest->group->operands[operand].depends);
+  shared.neighbours = sambaTileNestTakenInTurn(nest, operand);
   boxOf(nest, operand, &shared, &together);
   if (together.elements <= most)
     *loops = shared;
@@ -413,6 +435,9 @@ bool sambaTileNestIsDirect(const SambaTileNest *nest, uint32_t operand) {
 
   /* The array's next operands load while it works on these. */
   if (group->systolic && (operand == group->mac[0] || operand == group->mac[1]))
+    return false;
+  /* Nor does memory send again what other copies of a tail need, too. */
+  if (sambaTileNestTokensInTurn(nest, operand) > sambaTileNestTakenInTurn(nest, operand))
     return false;
   uint32_t level = sambaTileNestTokenLevel(nest, operand);
   if (sambaTileNestSlotLevel(nest, operand) < level || sambaTileNestMeetsMulticast(nest, operand))
@@ -695,16 +720,16 @@ double sambaTileNestWorkCycles(const SambaTileNest *nest) {
  * results, and one multicast may bring all of them the same tokens of another operand, one for each
  * copy. What waits for its turn must hold those of a whole turn, or nobody gets any more: its FIFO
  * and that of the last switch do. */
-static uint32_t mostInTurn(const SambaTileNest *nest, uint32_t dim) {
+static uint32_t mostInTurn(const SambaTileNest *nest, uint32_t dims) {
   const SambaGroup *group = nest->group;
   int64_t room = 2 * nest->machine->fifo_depth, most = nest->machine->flows_per_lane;
   uint32_t others = 0;
   for (uint32_t d = 0; d < group->dim_count; ++d)
-    others |= nest->unroll[d] > 1 && d != dim ? 1u << d : 0;
+    others |= nest->unroll[d] > 1 && !(dims >> d & 1) ? 1u << d : 0;
 
   for (uint32_t i = 0; i < group->operand_count; ++i) {
     uint32_t depends = group->operands[i].depends;
-    if (!group->operands[i].value || !group->operands[i].late || !(depends >> dim & 1) ||
+    if (!group->operands[i].value || !group->operands[i].late || !(depends & dims) ||
         !(others & ~depends))
       continue;
     int64_t bytes = sambaDTypeBytes(sambaTileNestDType(nest, i));
@@ -716,29 +741,50 @@ static uint32_t mostInTurn(const SambaTileNest *nest, uint32_t dim) {
   return most > 1 ? (uint32_t)most : 1;
 }
 
-void sambaTileNestShareTail(SambaTileNest *nest) {
+/* Whether a tail may take copies along several dimensions: of what it reads beside the sums one
+ * buffer holds the slots of copies along one of them. That is the last: for each step of the
+ * others its tokens come again. What is stored is staged in rows of copies along one of them. */
+static bool mayShareTail(const SambaTileNest *nest, uint32_t dims) {
   const SambaGroup *group = nest->group;
+  uint32_t last = 31u - (uint32_t)__builtin_clz(dims);
+  bool may = nest->graph->tensors[group->output.tensor].role == SAMBA_TENSOR_INTERMEDIATE;
+  for (uint32_t i = 0; i < group->operand_count; ++i)
+    may &= !group->operands[i].value || !group->operands[i].late ||
+           !(group->operands[i].depends & dims & ~(1u << last));
+  return may;
+}
+
+/* The last dimension with copies before `end` over which tails may turn; SAMBA_NO_INDEX: none. */
+static uint32_t turnedDim(const SambaTileNest *nest, uint32_t end) {
+  while (end-- > 0)
+    if (nest->unroll[end] > 1)
+      return sambaTileNestIsPipelined(nest, end) ? SAMBA_NO_INDEX : end;
+  return SAMBA_NO_INDEX;
+}
+
+void sambaTileNestShareTail(SambaTileNest *nest) {
   nest->tail = 1;
-  nest->tail_dim = SAMBA_NO_INDEX;
+  nest->tail_dims = 0;
   if (!hasTail(nest))
-    return;
-  uint32_t last = SAMBA_NO_INDEX;
-  for (uint32_t dim = 0; dim < group->dim_count; ++dim)
-    last = nest->unroll[dim] > 1 ? dim : last;
-  for (uint32_t i = 0; i < nest->pipeline_count; ++i)
-    last = nest->dim_at[i] == last ? SAMBA_NO_INDEX : last;
-  if (last == SAMBA_NO_INDEX)
     return;
 
   double room = floor(nest->pass_cycles / nest->tail_cycles);
-  uint32_t most = (uint32_t)fmin(room, mostInTurn(nest, last));
-  for (uint32_t copies = most < nest->unroll[last] ? most : nest->unroll[last]; copies > 1;
-       --copies)
-    if (nest->unroll[last] % copies == 0) {
-      nest->tail = copies;
-      nest->tail_dim = last;
+  uint32_t end = nest->group->dim_count;
+  for (uint32_t dim; (dim = turnedDim(nest, end)) != SAMBA_NO_INDEX; end = dim) {
+    uint32_t dims = nest->tail_dims | 1u << dim;
+    if (nest->tail_dims && !mayShareTail(nest, dims))
       return;
-    }
+    uint32_t most = (uint32_t)fmin(room, mostInTurn(nest, dims)) / nest->tail;
+    uint32_t copies = most < nest->unroll[dim] ? most : nest->unroll[dim];
+    while (copies > 1 && nest->unroll[dim] % copies)
+      --copies;
+    if (copies < 2)
+      return;
+    nest->tail *= copies;
+    nest->tail_dims = dims;
+    if (copies < nest->unroll[dim])
+      return;
+  }
 }
 
 double sambaTileNestFiringCycles(const SambaTileNest *nest) {

@@ -37,8 +37,8 @@ typedef struct SambaTileNest {
   int64_t loop_step[SAMBA_MAX_STAGE_DIMS], copy_step[SAMBA_MAX_STAGE_DIMS];
   uint32_t copies;
   /* PCUs behind the array take the sums of this many neighbouring copies in turn, and these lie
-   * along this dimension (SAMBA_NO_INDEX: each copy has its own). */
-  uint32_t tail, tail_dim;
+   * along these dimensions, as bits: the last ones with copies, all but the first of them whole. */
+  uint32_t tail, tail_dims;
   bool sums_outside; /* the loops over what is reduced run outside of all others */
   uint32_t inner[SAMBA_MAX_STAGE_DIMS];      /* counters over a pass, outermost first */
   uint32_t pass_order[SAMBA_MAX_STAGE_DIMS]; /* pass loops, outermost first */
@@ -157,8 +157,16 @@ uint32_t sambaTileNestRing(const SambaTileNest *nest, uint32_t operand);
  * loop of the dimension, at `position`. */
 bool sambaTileNestMakesRuns(const SambaTileNest *nest, uint32_t operand, uint32_t dim,
                             uint32_t position);
-/* Copies whose tokens of the operand one unit takes in turn: those of a tail. */
+/* Copies along a dimension that share a tail. */
+uint32_t sambaTileNestTailCopies(const SambaTileNest *nest, uint32_t dim);
+/* Whether the copies of a tail differ in what they need of the operand. */
+static inline bool sambaTileNestTailDepends(const SambaTileNest *nest, uint32_t operand) {
+  return (nest->group->operands[operand].depends & nest->tail_dims) != 0;
+}
+/* Copies whose tokens of the operand one unit takes in turn, those of a tail; and the tokens that
+ * it takes in a turn, more where others of its copies need the same ones. */
 uint32_t sambaTileNestTakenInTurn(const SambaTileNest *nest, uint32_t operand);
+uint32_t sambaTileNestTokensInTurn(const SambaTileNest *nest, uint32_t operand);
 /* Which copies of an operand share: dimensions whose copies are loaded together (their slots
  * overlap, so one load brings a slot that holds what all of them read, and each has it in a buffer
  * of its own), and the dimension of which neighbouring copies share a buffer: two with a read port

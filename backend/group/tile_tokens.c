@@ -50,7 +50,7 @@ static TokenWalk walkToken(const SambaTileNest *nest, uint32_t operand, int64_t 
 
   /* A tail turns from copy to copy at each pass. */
   if (late && nest->tail > 1) {
-    bool apart = sambaGroupDepends(group, operand, nest->tail_dim);
+    bool apart = sambaTileNestTailDepends(nest, operand);
     walk.leaves = !apart && !stays(nest, operand, room, &walk);
     walk.level = sambaTileNestOutputLevel(nest);
     if (apart || walk.leaves)
@@ -164,7 +164,7 @@ static int64_t pointsOfFifo(const SambaTileNest *nest) {
 void sambaTileNestSettleTokens(SambaTileNest *nest) {
   if (!settleTokens(nest)) {
     nest->tail = 1;
-    nest->tail_dim = SAMBA_NO_INDEX;
+    nest->tail_dims = 0;
     settleTokens(nest);
   }
 

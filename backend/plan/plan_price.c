@@ -242,8 +242,9 @@ static double buffersOf(Pricing *pricing, uint32_t i, double sources, double tok
   if (neighbours == 1)
     return sources;
   double tokens = (double)sambaTileNestTrips(nest, sambaTileNestTokenLevel(nest, i));
+  double turn = fmax(neighbours, sambaTileNestTokensInTurn(nest, i));
   raise(&pricing->slowest,
-        1.2 * neighbours * tokens * token_bytes / (double)nest->machine->pmu_port_bytes);
+        1.2 * turn * tokens * token_bytes / (double)nest->machine->pmu_port_bytes);
   return sources / neighbours;
 }
 

@@ -510,23 +510,27 @@ static void rowsOfSlotsBeginWords(void **state) {
   sambaArenaDestroy(&arena);
 }
 
-/* Adds the sum of two matrices, point by point. */
-static void addSum(SambaStageGraph *graph, uint32_t a, uint32_t b) {
+/* Adds the sum of two tensors, point by point; b may have the last axis of a alone. */
+static uint32_t addSum(SambaStageGraph *graph, uint32_t a, uint32_t b, SambaTensorRole role) {
   const SambaStageTensor like = graph->tensors[a];
   const uint32_t operands[] = {a, b};
-  SambaStage stage = {.name = "add", .layer = "", .dim_count = 2, .operand_count = 2};
+  SambaStage stage = {.name = "add", .layer = "", .dim_count = like.rank, .operand_count = 2};
   for (uint32_t i = 0; i < 2; ++i) {
-    stage.extents[i] = like.dims[i];
+    uint32_t rank = graph->tensors[operands[i]].rank;
     stage.operands[i] = (SambaStageOperand){.tensor = operands[i], .index_operand = SAMBA_NO_INDEX};
-    stage.operands[i].axes[0].coefficients[0] = stage.operands[i].axes[1].coefficients[1] = 1;
+    for (uint32_t axis = 0; axis < rank; ++axis)
+      stage.operands[i].axes[axis].coefficients[like.rank - rank + axis] = 1;
   }
+  for (uint32_t dim = 0; dim < like.rank; ++dim)
+    stage.extents[dim] = like.dims[dim];
   stage.output = stage.operands[0];
   SambaLaneOp op = {.opcode = SAMBA_LANE_ADD, .type = SAMBA_DTYPE_F32, .operands = {0, 1}};
   stage.ops = sambaArenaCopy(graph->arena, &op, sizeof op);
   stage.op_count = 1;
   stage.result = 2;
-  stage.output.tensor = addTensor(graph, SAMBA_TENSOR_RESULT, like.dtype, 2, like.dims);
+  stage.output.tensor = addTensor(graph, role, like.dtype, like.rank, like.dims);
   sambaStageGraphAddStage(graph, &stage);
+  return stage.output.tensor;
 }
 
 /* r = x v, y = r + x w on more copies than a lane has flow ids: the buffer of r sends each tail the
@@ -543,7 +547,7 @@ static void tailsTakeTheirCopiesOnOneStream(void **state) {
   uint32_t w = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){depth, columns});
   uint32_t r = addMatmul(&graph, x, v, false, SAMBA_TENSOR_INTERMEDIATE, dtype);
   uint32_t product = addMatmul(&graph, x, w, false, SAMBA_TENSOR_INTERMEDIATE, dtype);
-  addSum(&graph, r, product);
+  addSum(&graph, r, product, SAMBA_TENSOR_RESULT);
   for (uint32_t s = 0; s < graph.stage_count; ++s)
     graph.mappings[s] = (SambaMapping){.dim_count = graph.stages[s].dim_count,
                                        .tile = {16, 16, depth},
@@ -573,11 +577,61 @@ static void tailsTakeTheirCopiesOnOneStream(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+/* y = x w + b, z = y v: what adds b turns over the copies of rows as over those of columns, and
+ * gets a part of b again for each copy of rows. */
+static void checkTurns(const uint32_t *unroll, uint32_t tails, bool made_here) {
+  enum { rows = 120, depth = 320, columns = 128 };
+  const SambaDType dtype = SAMBA_DTYPE_F32;
+  const SambaMachine *machine = sambaMachineFind(sambaStringRef("sn40l"));
+  SambaArena arena = {0};
+  SambaStageGraph graph = {.arena = &arena, .name = "turns"};
+  uint32_t x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){rows, depth});
+  uint32_t w = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){depth, columns});
+  uint32_t v = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){columns, 16});
+  uint32_t b = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 1, (int64_t[]){columns});
+  if (made_here)
+    b = addSum(&graph, b, b, SAMBA_TENSOR_INTERMEDIATE);
+  uint32_t product = addMatmul(&graph, x, w, false, SAMBA_TENSOR_INTERMEDIATE, dtype);
+  uint32_t y = addSum(&graph, product, b, SAMBA_TENSOR_INTERMEDIATE);
+  addMatmul(&graph, y, v, false, SAMBA_TENSOR_RESULT, dtype);
+  for (uint32_t s = 0; s < graph.stage_count; ++s) {
+    bool vector = graph.stages[s].dim_count == 1, last = s + 1 == graph.stage_count;
+    graph.mappings[s] = (SambaMapping){.dim_count = graph.stages[s].dim_count,
+                                       .tile = {vector ? columns : 16, 16, last ? columns : depth},
+                                       .unroll = {1, 1, 1},
+                                       .order = {0, 1, 2},
+                                       .group = vector ? 0 : made_here + last};
+    for (uint32_t dim = 0; dim < 2 && !vector && !last; ++dim)
+      graph.mappings[s].unroll[dim] = unroll[dim];
+  }
+
+  SambaSection *section;
+  assert_null(sambaCodegenSection(&graph, machine, &arena, &section));
+  uint32_t found = 0;
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    found += strstr(section->units[u].name, ".tail") != NULL;
+  assert_int_equal(found, tails);
+  assert_null(executeGraph(&graph, machine, 1));
+  sambaArenaDestroy(&arena);
+}
+
+static void tailsTurnOverRowsAndColumns(void **state) {
+  (void)state;
+  for (uint32_t made_here = 0; made_here < 2; ++made_here) {
+    checkTurns((const uint32_t[]){1, 4}, 1, made_here);
+    checkTurns((const uint32_t[]){4, 4}, 1, made_here);
+    checkTurns((const uint32_t[]){2, 2}, 1, made_here);
+    checkTurns((const uint32_t[]){4, 1}, 1, made_here);
+    checkTurns((const uint32_t[]){8, 8}, 2, made_here); /* 32 flows on a lane: 4 of 8 rows */
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(sharedSlicesAreLoadedInParts),
                                      cmocka_unit_test(runsOfTilesAreStoredTogether),
                                      cmocka_unit_test(rowsOfSlotsBeginWords),
                                      cmocka_unit_test(tailsTakeTheirCopiesOnOneStream),
+                                     cmocka_unit_test(tailsTurnOverRowsAndColumns),
                                      cmocka_unit_test(tailsComputeTheSame),
                                      cmocka_unit_test(streamsStateOrders),
                                      cmocka_unit_test(plannedGraphsComputeTheSame),
