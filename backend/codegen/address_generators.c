@@ -416,8 +416,7 @@ static Times chooseTimes(const AgUses *uses, const Options *options, int64_t mos
   return best;
 }
 
-/* Cycles that the slowest group works. */
-static double workCycles(const SambaCodegen *codegen) {
+double sambaCodegenWorkCycles(const SambaCodegen *codegen) {
   double most = 0;
   for (uint32_t g = 0; g < codegen->groups.count; ++g) {
     const SambaTileNest *nest = &codegen->plans[g].nest;
@@ -465,7 +464,7 @@ static SambaStatus shareAgs(SambaCodegen *codegen, const AgUses *uses, int64_t i
   if (fewest > most)
     return tooFewAgs(codegen, uses, options, fewest + indexed);
 
-  Times best = chooseTimes(uses, options, most, workCycles(codegen));
+  Times best = chooseTimes(uses, options, most, sambaCodegenWorkCycles(codegen));
   const Option **chosen = SAMBA_ARENA_ARRAY(&codegen->scratch, const Option *, uses->size);
   for (size_t i = 0; i < uses->size; ++i) {
     chosen[i] = optionFor(&uses->data[i], &options[i], &best);

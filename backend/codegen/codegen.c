@@ -220,6 +220,29 @@ static uint32_t ringOf(const SambaCodegen *codegen, uint32_t t) {
   return sambaSliceRing(codegen->machine, &needs);
 }
 
+/* Whether a read port takes half of the read side of a PMU: for the whole of long tokens, or nearly
+ * all the time at the pace of the slowest group. Two of them leave the side no cycle to spare. */
+static bool takesHalves(const SambaCodegen *codegen, const SambaConsumer *reader,
+                        uint32_t replicas) {
+  static const double nearlyHalf = 0.45;
+  const SambaTileNest *nest = &codegen->plans[reader->group].nest;
+  const SambaGroup *group = nest->group;
+  uint32_t operand = reader->operand;
+  if (sambaTileNestTakesHalves(nest, operand))
+    return true;
+  if (!group->systolic || group->operands[operand].late || nest->pipeline_count != 1 ||
+      reader->indexed != SAMBA_NO_INDEX)
+    return false;
+
+  double bytes =
+      (double)nest->token_elements[operand] * sambaDTypeBytes(sambaTileNestDType(nest, operand));
+  double tokens = (double)sambaTileNestTrips(nest, sambaTileNestTokenLevel(nest, operand)) *
+                  sambaTileNestSources(nest, operand) / replicas /
+                  sambaTileNestReadPorts(nest, operand);
+  return tokens * bytes >=
+         nearlyHalf * sambaCodegenWorkCycles(codegen) * (double)codegen->machine->pmu_port_bytes;
+}
+
 /* The buffers of a tensor whose readers and writers are known. */
 static SambaStatus settleTensor(SambaCodegen *codegen, uint32_t t) {
   SambaTensorPlan *plan = &codegen->tensors[t];
@@ -242,8 +265,7 @@ static SambaStatus settleTensor(SambaCodegen *codegen, uint32_t t) {
   uint32_t readers = (uint32_t)plan->readers.size;
   bool halves = readers > 0;
   for (uint32_t i = 0; i < readers && halves; ++i)
-    halves = sambaTileNestTakesHalves(&codegen->plans[plan->readers.data[i].group].nest,
-                                      plan->readers.data[i].operand);
+    halves = takesHalves(codegen, &plan->readers.data[i], plan->replicas);
   plan->ports = sambaPortsOfPmu(codegen->machine, readers, plan->replicas, halves);
   plan->buffers = (readers + plan->ports - 1) / plan->ports;
   plan->ring = ringOf(codegen, t);

@@ -54,6 +54,8 @@ typedef struct SambaCodegen {
 /* address_generators.c: how many address generators each operand in memory, each shared argument
  * and each result gets. */
 SambaStatus sambaCodegenAssignAgs(SambaCodegen *codegen);
+/* Cycles that the slowest group works. */
+double sambaCodegenWorkCycles(const SambaCodegen *codegen);
 /* sources.c: loads, buffers and read ports behind one operand. consumers: the ports that take
  * the tokens of each source, in the order of the copies. */
 SambaStatus sambaCodegenAddSource(SambaCodegen *codegen, uint32_t group, uint32_t operand,

@@ -626,8 +626,55 @@ static void tailsTurnOverRowsAndColumns(void **state) {
   }
 }
 
+/* y = x w, z = y v by 48 copies in each of two replicas, six read ports of y each. A copy of z
+ * works 512 cycles on 16 rows, in which a port sends 256 vectors. Returns the ports of a PMU that
+ * holds y when x has `depth` columns: two copies of y make 16 columns each in 2 * depth cycles. */
+static uint32_t portsOfPmu(int64_t depth) {
+  enum { rows = 128, inner = 256, columns = 768 };
+  const SambaDType dtype = SAMBA_DTYPE_F32;
+  SambaMachine machine = *sambaMachineFind(sambaStringRef("sn40l"));
+  machine.grid_columns = machine.grid_rows = 16; /* 8 and 16 PMUs: a sixteenth and an eighth */
+  SambaArena arena = {0};
+  SambaStageGraph graph = {.arena = &arena, .name = "ports"};
+  uint32_t x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){rows, depth});
+  uint32_t w = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){depth, inner});
+  uint32_t v = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){inner, columns});
+  uint32_t y = addMatmul(&graph, x, w, false, SAMBA_TENSOR_INTERMEDIATE, dtype);
+  addMatmul(&graph, y, v, false, SAMBA_TENSOR_RESULT, dtype);
+  for (uint32_t s = 0; s < 2; ++s)
+    graph.mappings[s] = (SambaMapping){.dim_count = 3,
+                                       .tile = {16, 16, s ? inner : depth},
+                                       .unroll = {2, s ? 48 : 8, 1},
+                                       .order = {0, 1, 2},
+                                       .operand_level = {1, 0},
+                                       .operand_depth = {2, 1},
+                                       .group = s,
+                                       .pipeline_count = 1};
+
+  SambaSection *section;
+  assert_null(sambaCodegenSection(&graph, &machine, &arena, &section));
+  uint32_t ports = 0, pmus = 0;
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    if (strstr(section->units[u].name, ".out.buffer")) {
+      ports += section->units[u].output_count;
+      ++pmus;
+    }
+  assert_int_equal(ports, 12);
+  sambaArenaDestroy(&arena);
+  return ports / pmus;
+}
+
+/* Where a port sends half of the time at the pace of the pipeline, two would leave a PMU no cycle
+ * to spare. */
+static void portsThatTakeHalvesHaveAPmuEach(void **state) {
+  (void)state;
+  assert_int_equal(portsOfPmu(128), 1);
+  assert_int_equal(portsOfPmu(256), 2); /* y is the slower one: a quarter of the time */
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(sharedSlicesAreLoadedInParts),
+                                     cmocka_unit_test(portsThatTakeHalvesHaveAPmuEach),
                                      cmocka_unit_test(runsOfTilesAreStoredTogether),
                                      cmocka_unit_test(rowsOfSlotsBeginWords),
                                      cmocka_unit_test(tailsTakeTheirCopiesOnOneStream),
