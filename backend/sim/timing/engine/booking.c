@@ -14,6 +14,7 @@
 enum { fewFlows = 32 };
 
 static double smaller(double a, double b) { return a < b ? a : b; }
+static double larger(double a, double b) { return a > b ? a : b; }
 
 /* The list: the first flow that may not have ended, the one after another one; NULL: no more. */
 static SambaFlow *firstOf(const SambaShare *share) {
@@ -73,7 +74,9 @@ static void ask(Asking *asking, SambaFlow *flow) {
   double asks = leftOf(flow, flow->cycles, flow->begin, asking->from);
   if (asks <= 0)
     return;
-  double rate = smaller(1, asks / sambaNumberOf(endOf(flow) - asking->from));
+  /* What others took has made its end later, but not what it does as soon as they let it. */
+  double even = asks / sambaNumberOf(endOf(flow) - asking->from);
+  double rate = smaller(1, larger(even, flow->pace));
   asking->rates += rate;
   asking->meetings[asking->count++] =
       (Meeting){.flow = flow, .asks = asks, .rate = rate, .turn = flow->turn};
@@ -232,12 +235,14 @@ static const SambaFlow *bookAlone(SambaShare *share, uint32_t index, uint64_t no
   }
   SambaFlow *flow = &share->flows[index];
   double number = sambaNumberOf(cycles);
+  uint64_t window = sambaTimeMax(cycles, least);
   *flow = (SambaFlow){.begin = now,
-                      .end = now + sambaTimeMax(cycles, least),
+                      .end = now + window,
                       .cycles = number,
                       .left = number,
                       .listed = true,
-                      .turn = turn};
+                      .turn = turn,
+                      .pace = window ? (float)(number / sambaNumberOf(window)) : 0};
   share->first = index + 1;
   share->at = now;
   share->until = flow->end;
@@ -282,7 +287,8 @@ const SambaFlow *sambaShareBook(SambaShare *share, uint32_t index, uint64_t now,
                       .held_up = held_up,
                       .listed = flow->listed,
                       .next = flow->next,
-                      .turn = turn};
+                      .turn = turn,
+                      .pace = (float)rate};
   list(share, index);
   endLast(share, index, &asking, now + sambaCyclesOf(all + 0.5));
   sambaFlowPay(flow);
@@ -305,5 +311,6 @@ void sambaShareStretch(SambaShare *share, uint32_t index, uint64_t now, uint64_t
   if (endOf(flow) <= now)
     return;
   flow->end = sambaTimeMax(flow->end, end);
+  flow->pace = 0;
   noteEnd(share, flow);
 }

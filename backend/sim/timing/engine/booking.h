@@ -22,6 +22,7 @@ typedef struct SambaFlow {
   bool listed : 1;    /* among those that may not have ended */
   uint32_t next : 30; /* of the list, as in `first` */
   float turn;         /* how long its turns are: only their ratio counts */
+  float pace;         /* per cycle, when others let it; 0: evenly until its end */
   double left;        /* of the cycles, by the share's last booking */
   double rest;        /* while another one books: of `left`, when it begins */
 } SambaFlow;
