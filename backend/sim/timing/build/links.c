@@ -207,9 +207,11 @@ static void shareLanes(SambaEngine *engine, const SambaRoutes *routes) {
 /* A token passes no faster than its slowest taker that computes uses it. */
 static void setPace(const SambaEngine *engine, SambaStreamState *stream) {
   stream->pace = stream->vectors;
+  stream->is_used = true;
   for (uint32_t c = 0; c < stream->cursor_count; ++c) {
     const SambaCursor *cursor = &engine->cursors[stream->cursor_first + c];
     const SambaActor *taker = &engine->actors[cursor->actor];
+    stream->is_used &= taker->kind == SAMBA_ACTOR_COMPUTE;
     if (taker->kind == SAMBA_ACTOR_COMPUTE)
       stream->pace =
           sambaTimeMax(stream->pace, taker->work - sambaTimeMin(taker->work, cursor->rest));

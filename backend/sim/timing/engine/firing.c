@@ -46,10 +46,7 @@ static void bookWay(SambaEngine *engine, SambaActor *actor, SambaActorOutput *ou
   int64_t room = sambaStreamRoom(engine, output->open_stream);
   uint64_t vectors = sambaTimeMin((uint64_t)(room > 0 ? room : 0), stream->vectors);
   stream->unbooked = stream->vectors - vectors;
-  stream->passed_at = 0;
-  uint64_t rid = sambaStreamBookLanes(engine, output->open_stream, from, vectors,
-                                      sambaTimeScale(stream->pace, vectors, stream->vectors),
-                                      &stream->passed_at);
+  uint64_t rid = sambaStreamBookEarly(engine, output->open_stream, from);
   rid = sambaTimeMax(rid, sambaStreamBookLink(stream, from, &stream->passed_at));
   if (output->token == SAMBA_TOKEN_DEFERRED) /* its vectors leave while the next firing runs */
     actor->carry = sambaTimeMax(actor->carry, rid);

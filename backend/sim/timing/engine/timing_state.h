@@ -74,6 +74,7 @@ typedef struct SambaStreamState {
   bool tells;            /* partial_tokens.h */
   bool in_step;          /* lockstep.h */
   bool is_wanted, is_uneven;
+  bool is_used;        /* as it comes: all its takers are COMPUTE */
   uint32_t held;       /* of a multicast: destinations that wait for others */
   SambaLaneUse *lanes; /* those on its route that other streams use too */
   uint64_t cycles;     /* of one token at the rate of its links */
@@ -87,6 +88,7 @@ typedef struct SambaStreamState {
   uint64_t *leads, least_lead;
   uint64_t pace;      /* cycles in which its slowest taker takes a token */
   uint64_t unbooked;  /* vectors of token pushed - 1 */
+  uint64_t taken_at;  /* somebody has taken it, or the token before it */
   uint64_t passed_at; /* that token has passed the lanes that the stream shares */
   uint64_t room_at;   /* the next token begins no earlier */
   /* Of a LOAD that shares a lane, or the write side of a buffer: with how many, itself among them;

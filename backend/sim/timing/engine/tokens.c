@@ -41,6 +41,8 @@ static void lookAtKept(SambaEngine *engine, uint32_t actor) {
     sambaEngineQueue(engine, actor);
 }
 
+static uint64_t bookRest(SambaEngine *engine, SambaStreamState *stream);
+
 /* A constraint on the running firing of the producer is settled: it ends no earlier than `at`. Its
  * vectors pass the lanes while those who take them last do so. */
 static void acceptToken(SambaEngine *engine, SambaStreamState *stream, uint64_t at) {
@@ -49,10 +51,7 @@ static void acceptToken(SambaEngine *engine, SambaStreamState *stream, uint64_t 
   producer->end_minimum = sambaTimeMax(producer->end_minimum, at);
   if (sambaActorIsMemory(producer))
     return;
-  uint64_t rid = sambaStreamBookLanes(
-      engine, (uint32_t)(stream - engine->streams), engine->now, stream->unbooked,
-      sambaTimeScale(stream->pace, stream->unbooked, stream->vectors), &stream->passed_at);
-  producer->end_minimum = sambaTimeMax(producer->end_minimum, rid);
+  producer->end_minimum = sambaTimeMax(producer->end_minimum, bookRest(engine, stream));
   --producer->pending;
   lookAtKept(engine, stream->producer);
 }
@@ -210,6 +209,8 @@ void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *
   if (makes_room)
     sambaStreamFindRoom(engine, stream);
   actor->bytes_in += stream->bytes;
+  if (segment->consumers == stream->cursor_count)
+    stream->taken_at = engine->now;
   bool taken_by_all = --segment->consumers == 0;
   acceptLastToken(engine, cursor->stream);
   if (taken_by_all || untaken >= cursor->capacity)
@@ -336,31 +337,75 @@ uint64_t sambaStreamPassLanes(SambaEngine *engine, uint32_t stream_index, uint64
   return rid;
 }
 
-uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream_index, uint64_t from,
-                              uint64_t vectors, uint64_t least, uint64_t *passed) {
-  const SambaStreamState *stream = &engine->streams[stream_index];
-  uint64_t rid = 0;
+static void prefetchLanes(const SambaEngine *engine, const SambaStreamState *stream) {
   for (uint32_t i = 0; i < stream->lane_count; ++i) { /* these misses need not wait */
     const SambaLaneUse *use = &stream->lanes[i];
     __builtin_prefetch(&engine->lanes[use->lane]);
     __builtin_prefetch(use->booked);
     __builtin_prefetch(use->flow ? use->booked - 1 : use->booked + 1); /* of two the other one */
   }
+}
+
+static uint64_t bookLane(SambaEngine *engine, const SambaLaneUse *use, uint64_t from,
+                         uint64_t vectors, uint64_t least, uint64_t *passed) {
+  const SambaFlow *flow = sambaShareBook(&engine->lanes[use->lane].share, use->flow,
+                                         from + use->cycles, vectors, least, 1);
+  return passLane(use, flow, passed);
+}
+
+uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream_index, uint64_t from,
+                              uint64_t vectors, uint64_t least, uint64_t *passed) {
+  const SambaStreamState *stream = &engine->streams[stream_index];
+  uint64_t rid = 0;
+  prefetchLanes(engine, stream);
+  for (uint32_t i = 0; i < stream->lane_count; ++i)
+    rid = sambaTimeMax(rid, bookLane(engine, &stream->lanes[i], from, vectors, least, passed));
+  return rid;
+}
+
+/* Vectors of a token that pass a lane before it is taken: those for which takers have room behind
+ * the lane while they use the token before it. */
+static uint64_t passEarly(const SambaStreamState *stream, const SambaLaneUse *use) {
+  uint64_t early = stream->vectors - stream->unbooked;
+  return stream->unbooked && stream->is_used ? sambaTimeMin(early, use->spare) : early;
+}
+
+uint64_t sambaStreamBookEarly(SambaEngine *engine, uint32_t stream_index, uint64_t from) {
+  SambaStreamState *stream = &engine->streams[stream_index];
+  uint64_t rid = 0;
+  stream->passed_at = 0;
+  prefetchLanes(engine, stream);
   for (uint32_t i = 0; i < stream->lane_count; ++i) {
     const SambaLaneUse *use = &stream->lanes[i];
-    const SambaFlow *flow = sambaShareBook(&engine->lanes[use->lane].share, use->flow,
-                                           from + use->cycles, vectors, least, 1);
-    rid = sambaTimeMax(rid, passLane(use, flow, passed));
+    uint64_t vectors = passEarly(stream, use);
+    uint64_t least = sambaTimeScale(stream->pace, vectors, stream->vectors);
+    rid = sambaTimeMax(rid, bookLane(engine, use, from, vectors, least, &stream->passed_at));
+  }
+  return rid;
+}
+
+/* The others pass from now on, as takers use the token: what is made now no faster than that, what
+ * has been made since the first of them took it. */
+static uint64_t bookRest(SambaEngine *engine, SambaStreamState *stream) {
+  uint64_t rid = 0, since = engine->now - sambaTimeMin(stream->taken_at, engine->now);
+  uint64_t made_now = sambaTimeScale(stream->pace, stream->unbooked, stream->vectors);
+  prefetchLanes(engine, stream);
+  for (uint32_t i = 0; i < stream->lane_count; ++i) {
+    const SambaLaneUse *use = &stream->lanes[i];
+    uint64_t vectors = stream->vectors - passEarly(stream, use);
+    uint64_t used = sambaTimeScale(stream->pace, vectors, stream->vectors);
+    uint64_t least = sambaTimeMax(made_now, used - sambaTimeMin(used, since));
+    rid = sambaTimeMax(rid, bookLane(engine, use, engine->now, vectors, least, &stream->passed_at));
   }
   return rid;
 }
 
 void sambaStreamKeepPace(SambaEngine *engine, const SambaStreamState *stream, uint64_t begin,
                          uint64_t end) {
-  double half_pace = sambaNumberOf(end - begin) / sambaNumberOf(2 * stream->vectors);
+  double pace = sambaNumberOf(end - begin) / sambaNumberOf(stream->vectors);
   for (uint32_t i = 0; i < stream->lane_count; ++i) {
     const SambaLaneUse *use = &stream->lanes[i];
-    uint64_t ahead = sambaCyclesOf(half_pace * sambaNumberOf(use->spare));
+    uint64_t ahead = sambaCyclesOf(pace * sambaNumberOf(use->spare));
     ahead = sambaTimeMin(ahead, end - begin);
     sambaShareStretch(&engine->lanes[use->lane].share, use->flow, engine->now,
                       end + use->cycles - ahead);

@@ -63,14 +63,16 @@ void sambaStreamEndToken(SambaEngine *engine, uint32_t stream, uint64_t last);
  * when the producer is rid of them: what fits before a lane waits there. */
 uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream, uint64_t from, uint64_t vectors,
                               uint64_t least, uint64_t *passed);
+/* Books what leaves from `from` on before the token is taken: all but `unbooked`, which is booked
+ * when it is accepted. Returns the same; what it passes by is passed_at of the stream. */
+uint64_t sambaStreamBookEarly(SambaEngine *engine, uint32_t stream, uint64_t from);
 /* Books a token on the stream's link, where that passes less than a vector per cycle. The same. */
 uint64_t sambaStreamBookLink(SambaStreamState *stream, uint64_t from, uint64_t *passed);
 /* What sambaStreamBookLanes says, with what others took since. */
 uint64_t sambaStreamPassLanes(SambaEngine *engine, uint32_t stream, uint64_t *passed);
 
 /* The token that passes the lanes of a stream goes on at the pace of others, which take from
- * `begin` to `end` for theirs. It gets ahead of them by the `spare` of each lane, by half of that
- * on its way. */
+ * `begin` to `end` for theirs. It gets ahead of them by the `spare` of each lane. */
 void sambaStreamKeepPace(SambaEngine *engine, const SambaStreamState *stream, uint64_t begin,
                          uint64_t end);
 
