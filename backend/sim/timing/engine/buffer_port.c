@@ -184,8 +184,57 @@ static bool comesWithGaps(const SambaEngine *engine, const SambaActor *write) {
   return engine->actors[engine->streams[cursor->stream].producer].kind == SAMBA_ACTOR_LOAD;
 }
 
+/* Vectors of its next token that a read is rid of at once: the ways to its takers hold so many more
+ * than what these have not used yet of the token before it. */
+static uint64_t readAtOnce(const SambaEngine *engine, uint32_t index) {
+  const SambaStreamState *stream = &engine->streams[index];
+  uint64_t used_for = engine->now - sambaTimeMin(stream->taken_at, engine->now);
+  uint64_t cycles_left = stream->pushed ? stream->pace - sambaTimeMin(used_for, stream->pace) : 0;
+  int64_t room = sambaStreamRoom(engine, index) -
+                 (int64_t)sambaTimeScale(stream->vectors, cycles_left, stream->pace);
+  return sambaTimeMin(room > 0 ? (uint64_t)room : 0, stream->vectors);
+}
+
+/* From when on the next token of a read leaves gaps: what the ways to its takers do not hold is
+ * read as they use it. SAMBA_TIME_UNKNOWN: it leaves none. */
+static uint64_t gapsFrom(const SambaEngine *engine, const SambaActor *read) {
+  uint32_t index = read->outputs[0].stream;
+  const SambaStreamState *stream = &engine->streams[index];
+  if (read->work <= fewVectors || stream->pace <= read->work)
+    return SAMBA_TIME_UNKNOWN;
+  for (uint32_t c = 0; c < stream->cursor_count; ++c)
+    if (engine->cursors[stream->cursor_first + c].capacity < stream->vectors)
+      return read->booked_at +
+             sambaTimeScale(read->work, readAtOnce(engine, index), stream->vectors);
+  return SAMBA_TIME_UNKNOWN;
+}
+
+/* The part of a side's cycles that a read asks for while its takers use what it reads. */
+static double partOfSide(const SambaEngine *engine, const SambaActor *read) {
+  const SambaStreamState *stream = &engine->streams[read->outputs[0].stream];
+  uint64_t cycles = sambaTimeMax(stream->pace + stream->pace / stream->vectors, read->work);
+  return sambaNumberOf(read->work) / sambaNumberOf(cycles);
+}
+
+/* From when on a read finds the gaps that it needs between all those that come before it;
+ * SAMBA_TIME_UNKNOWN: they leave too few. */
+static uint64_t inGapsFrom(SambaEngine *engine, const SambaActor *actor) {
+  const SambaBufferState *buffer = &engine->buffers[actor->unit];
+  uint64_t from = engine->now;
+  double parts = partOfSide(engine, actor);
+  for (uint32_t i = 0; i < buffer->read_count; ++i) {
+    const SambaActor *other = readPort(engine, buffer, i);
+    if (other == actor || (!other->running && !other->has_booked))
+      continue;
+    from = sambaTimeMax(from, other->gaps_from);
+    parts += partOfSide(engine, other);
+  }
+  return parts > 1 + 1e-6 ? SAMBA_TIME_UNKNOWN : from;
+}
+
 /* All read ports of a buffer share one side of the memory, all write ports the other. A token books
- * its cycles when it comes, and begins when the tokens before it have had theirs. */
+ * its cycles when it comes, and begins when the tokens before it have had theirs, or in the gaps
+ * that they leave: then it is done no earlier than all of them can be. */
 static uint64_t bookSide(SambaEngine *engine, SambaActor *actor) {
   if (actor->has_booked)
     return actor->booked_at;
@@ -200,9 +249,16 @@ static uint64_t bookSide(SambaEngine *engine, SambaActor *actor) {
   actor->served_at = from;
   if (!read && actor->work > fewVectors && comesWithGaps(engine, actor))
     from = engine->now;
-  actor->booked_at = actor->work <= fewVectors ? bookTogether(engine, actor, from) : from;
-  actor->has_booked = true;
   *side = sambaTimeMax(*side, engine->now) + actor->work;
+  actor->side_end = 0;
+  uint64_t in_gaps = read && from > engine->now ? inGapsFrom(engine, actor) : from;
+  if (in_gaps < from && actor->work > fewVectors) {
+    from = in_gaps;
+    actor->side_end = *side;
+  }
+  actor->booked_at = actor->work <= fewVectors ? bookTogether(engine, actor, from) : from;
+  actor->gaps_from = read ? gapsFrom(engine, actor) : SAMBA_TIME_UNKNOWN;
+  actor->has_booked = true;
   actor->booked = *side - engine->now;
   return actor->booked_at;
 }
@@ -289,7 +345,8 @@ static void bookArrays(SambaEngine *engine, SambaActor *actor) {
   SambaBufferState *buffer = &engine->buffers[actor->unit];
   bool read = actor->kind == SAMBA_ACTOR_READ;
   SambaArrayRange arrays = arraysOf(engine, actor);
-  actor->end_minimum = sambaTimeMax(actor->end_minimum, actor->booked_at + actor->work);
+  uint64_t served_by = sambaTimeMax(actor->booked_at + actor->work, actor->side_end);
+  actor->end_minimum = sambaTimeMax(actor->end_minimum, served_by);
   if (actor->work <= fewVectors)
     return;
   for (uint32_t a = arrays.first; a < arrays.end; ++a) {

@@ -305,6 +305,8 @@ typedef struct SambaActor {
   uint64_t booked;     /* cycles of the side from the token's arrival to its end */
   uint64_t booked_at;  /* the side of the memory serves the next token from then on */
   uint64_t served_at;  /* the same if all tokens came without gaps */
+  uint64_t gaps_from;  /* of a read: its token leaves gaps from then on; SAMBA_TIME_UNKNOWN: none */
+  uint64_t side_end;   /* of a read in gaps: the side has read all that came before it, and this */
   uint64_t arrays_end; /* of its last booking at the arrays of its slot */
 
   const uint32_t *vector_cycles; /* of the running token; NULL: one each */
