@@ -384,6 +384,17 @@ uint64_t sambaStreamBookEarly(SambaEngine *engine, uint32_t stream_index, uint64
   return rid;
 }
 
+/* What passes early was held up on a lane: when it comes, takers have nothing else, and they use
+ * the others at their pace, in `used` cycles, from then on. So what others took counts here also if
+ * it belonged to the token before this one, whose end had been told already. */
+static void waitForEarly(const SambaEngine *engine, SambaStreamState *stream,
+                         const SambaLaneUse *use, uint64_t used) {
+  sambaFlowPay(use->booked);
+  uint64_t by = sambaFlowEnd(use->booked) - use->cycles + used;
+  if (by > engine->now + stream->pace)
+    stream->passed_at = sambaTimeMax(stream->passed_at, by);
+}
+
 /* The others pass from now on, as takers use the token: what is made now no faster than that, what
  * has been made since the first of them took it. */
 static uint64_t bookRest(SambaEngine *engine, SambaStreamState *stream) {
@@ -395,6 +406,8 @@ static uint64_t bookRest(SambaEngine *engine, SambaStreamState *stream) {
     uint64_t vectors = stream->vectors - passEarly(stream, use);
     uint64_t used = sambaTimeScale(stream->pace, vectors, stream->vectors);
     uint64_t least = sambaTimeMax(made_now, used - sambaTimeMin(used, since));
+    if (stream->is_used)
+      waitForEarly(engine, stream, use, used);
     rid = sambaTimeMax(rid, bookLane(engine, use, engine->now, vectors, least, &stream->passed_at));
   }
   return rid;
