@@ -81,6 +81,22 @@ static void testFlowsMeetWhileBothAreUnderWay(void **state) {
   assert_int_equal(flows[0].owed, 40);
 }
 
+/* A flow of half the rate meets two of 20 vectors: each has a third of 60 cycles, so it loses ten
+ * vectors, which are 20 cycles. What it has lost does not make it ask for less: then it meets two
+ * of ten vectors, each has a third of 30 cycles, and it loses five vectors, which are 10 cycles. */
+static void testWhoIsHeldUpAsksForNoLess(void **state) {
+  (void)state;
+  SambaFlow flows[3] = {{0}};
+  SambaShare lane = {.flow_count = 3, .flows = flows};
+  sambaShareBook(&lane, 0, 0, 100, 200, 1);
+  sambaShareBook(&lane, 1, 0, 20, 0, 1);
+  sambaShareBook(&lane, 2, 0, 20, 0, 1);
+  assert_int_equal(flows[0].owed, 20);
+  sambaShareBook(&lane, 1, 60, 10, 0, 1);
+  sambaShareBook(&lane, 2, 60, 10, 0, 1);
+  assert_int_equal(flows[0].owed, 30);
+}
+
 /* Who asks for less than its part gets it: a tenth of the rate beside two that want all of it. */
 static void testSmallFlowsGetWhatTheyAskFor(void **state) {
   (void)state;
@@ -128,6 +144,7 @@ int main(void) {
       cmocka_unit_test(testWhoGoesFirstLosesNothing),
       cmocka_unit_test(testThreeHalvesAreTooMuch),
       cmocka_unit_test(testFlowsMeetWhileBothAreUnderWay),
+      cmocka_unit_test(testWhoIsHeldUpAsksForNoLess),
       cmocka_unit_test(testSmallFlowsGetWhatTheyAskFor),
       cmocka_unit_test(testBookingsOfOneFlowFollowEachOther),
       cmocka_unit_test(testWhoHurriesIsDoneEarlier),
