@@ -10,10 +10,8 @@
 #include <stdlib.h>
 
 static void destroy(SambaEngine *engine) {
-  for (uint32_t s = 0; engine->streams && s < engine->section->stream_count; ++s) {
-    free(engine->streams[s].ring);
+  for (uint32_t s = 0; engine->streams && s < engine->section->stream_count; ++s)
     free(engine->streams[s].left_at);
-  }
   for (uint32_t a = 0; a < engine->actor_count; ++a)
     if (engine->actors[a].memory)
       free(engine->actors[a].memory->tokens);

@@ -78,8 +78,8 @@ static void makeStreams(SambaEngine *engine) {
     setLink(engine, stream, state);
     state->cursor_first = cursor;
     state->cursor_count = stream->destination_count;
-    state->ring_mask = 3;
-    state->ring = sambaAllocate(sambaArraySize(4, sizeof *state->ring));
+    state->ring_mask = 1;
+    state->ring = SAMBA_ARENA_ARRAY(&engine->arena, SambaSegment, 2);
     for (uint32_t d = 0; d < stream->destination_count; ++d) {
       const SambaEndpoint *end = &stream->destinations[d];
       const SambaUnit *unit = &section->units[end->unit];
@@ -131,8 +131,8 @@ static SambaActor *addActor(SambaEngine *engine, uint32_t unit, SambaActorKind k
   SambaActor *actor = &engine->actors[engine->actor_count++];
   *actor = (SambaActor){
       .kind = kind, .unit = unit, .firings = firings, .limit = firings, .wake = SAMBA_TIME_UNKNOWN};
-  actor->inputs = SAMBA_ARENA_ARRAY(&engine->arena, SambaActorInput, inputs);
-  actor->outputs = SAMBA_ARENA_ARRAY(&engine->arena, SambaActorOutput, outputs);
+  actor->inputs = SAMBA_ARENA_LINES(&engine->arena, SambaActorInput, inputs);
+  actor->outputs = SAMBA_ARENA_LINES(&engine->arena, SambaActorOutput, outputs);
   engine->unfinished += firings > 0;
   return actor;
 }
@@ -191,8 +191,9 @@ static void makeMemoryActor(SambaEngine *engine, uint32_t index, const SambaInde
     addInput(engine, actor, p, 1);
   for (uint32_t p = 0; p < unit->output_count; ++p)
     addOutput(engine, actor, p, 1);
-  SambaMemoryState *memory = actor->memory = SAMBA_ARENA_LINES(&engine->arena, SambaMemoryState, 1);
+  SambaMemoryState *memory = actor->memory = &engine->memories[engine->memory_count++];
 
+  memory->actor = engine->unit_actors[index];
   memory->symbol_address = engine->bindings ? engine->bindings[unit->load_store.symbol].address : 0;
   uint64_t width = sambaPortVectorBytes(engine->section, unit, port, engine->machine);
   memory->port =
@@ -244,7 +245,7 @@ static void makeGenerators(SambaEngine *engine) {
     if (!engine->actors[a].memory)
       continue;
     SambaAddressGenerator *generator = &engine->generators[engine->actors[a].memory->generator];
-    if (!generator->requests)
+    if (!generator->returns)
       sambaAddressGeneratorInit(engine, generator);
     generator->actors[owner[engine->actors[a].memory->generator]++] = a;
   }
@@ -277,39 +278,9 @@ static void makeLinks(SambaEngine *engine) {
   sambaArenaDestroy(&scratch);
 }
 
-SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces) {
-  const SambaSection *section = engine->section;
-  uint64_t actors = 0;
-  bool memory = false;
-
-  for (uint32_t u = 0; u < section->unit_count; ++u) {
-    actors += actorsOf(&section->units[u]);
-    memory |= sambaUnitIsAddressGenerator(&section->units[u]);
-  }
-
-  if (actors >= 1u << (SAMBA_EVENT_TARGET_BITS - SAMBA_TARGET_KIND_BITS))
-    return sambaStatusMake(SAMBA_UNSUPPORTED,
-                           "section '%s' has %llu units and buffer ports, expected below 2^26",
-                           section->name, (unsigned long long)actors);
-  engine->merged_free = SAMBA_NO_INDEX;
-  sambaEventsInit(&engine->events);
-  sambaDramInit(&engine->dram, &engine->arena, engine->machine, sambaAddressGeneratorCompletion,
-                engine);
-  if (memory && engine->dram.channel_count == 1) /* the host's */
-    return sambaStatusMake(
-        SAMBA_INVALID,
-        "section '%s' loads or stores, but machine '%s' has neither HBM nor DDR channels",
-        section->name, engine->machine->name);
-  engine->actors = SAMBA_ARENA_LINES(&engine->arena, SambaActor, actors);
-  engine->buffers = SAMBA_ARENA_ARRAY(&engine->arena, SambaBufferState, section->unit_count);
-  engine->unit_actors = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, section->unit_count);
-  uint32_t first = 0;
-  for (uint32_t u = 0; u < section->unit_count; first += actorsOf(&section->units[u++]))
-    engine->unit_actors[u] = first;
-  makeStreams(engine);
-
-  for (uint32_t u = 0; u < section->unit_count; ++u) {
-    switch (section->units[u].kind) {
+static void makeActors(SambaEngine *engine, const SambaIndexTraces *traces) {
+  for (uint32_t u = 0; u < engine->section->unit_count; ++u) {
+    switch (engine->section->units[u].kind) {
     case SAMBA_UNIT_COMPUTE:
       makeComputeActor(engine, u);
       break;
@@ -321,7 +292,41 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
       break;
     }
   }
+}
 
+SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces) {
+  const SambaSection *section = engine->section;
+  uint64_t actors = 0;
+  uint32_t memories = 0;
+
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    actors += actorsOf(&section->units[u]);
+    memories += sambaUnitIsAddressGenerator(&section->units[u]);
+  }
+
+  if (actors >= 1u << (SAMBA_EVENT_TARGET_BITS - SAMBA_TARGET_KIND_BITS))
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "section '%s' has %llu units and buffer ports, expected below 2^26",
+                           section->name, (unsigned long long)actors);
+  engine->merged_free = SAMBA_NO_INDEX;
+  sambaEventsInit(&engine->events);
+  sambaDramInit(&engine->dram, &engine->arena, engine->machine, sambaAddressGeneratorCompletion,
+                engine);
+  if (memories && engine->dram.channel_count == 1) /* the host's */
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "section '%s' loads or stores, but machine '%s' has neither HBM nor DDR channels",
+        section->name, engine->machine->name);
+  engine->actors = SAMBA_ARENA_LINES(&engine->arena, SambaActor, actors);
+  engine->memories = SAMBA_ARENA_LINES(&engine->arena, SambaMemoryState, memories);
+  engine->buffers = SAMBA_ARENA_ARRAY(&engine->arena, SambaBufferState, section->unit_count);
+  engine->unit_actors = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, section->unit_count);
+  uint32_t first = 0;
+  for (uint32_t u = 0; u < section->unit_count; first += actorsOf(&section->units[u++]))
+    engine->unit_actors[u] = first;
+  makeStreams(engine);
+
+  makeActors(engine, traces);
   SambaPortPatterns *patterns = sambaPortPatternsCreate(engine->machine, &engine->arena);
   for (uint32_t a = 0; a < engine->actor_count; ++a) {
     sambaActorSetLaw(&engine->actors[a], engine->machine, section, patterns);

@@ -24,12 +24,17 @@ static uint64_t ticksOfBurst(const SambaMachine *machine, int64_t megabytes_per_
 
 static SambaDramSpread spreadOver(uint64_t count) {
   bool is_power = count && !(count & (count - 1));
-  return (SambaDramSpread){count, is_power, is_power ? (uint32_t)__builtin_ctzll(count) : 0};
+  SambaDramSpread spread = {count, is_power, is_power ? (uint8_t)__builtin_ctzll(count) : 0, {0}};
+  for (uint32_t i = 0; i < SAMBA_DRAM_FOLDS; ++i) {
+    uint32_t shift = (uint32_t)spread.shift << i;
+    spread.folds[i] = (uint8_t)(shift < 63 ? shift : 63); /* no address has that bit */
+  }
+  return spread;
 }
 
 static void makeBanks(const SambaDram *dram, SambaDramChannel *channel, SambaArena *arena) {
-  channel->banks = SAMBA_ARENA_ARRAY(arena, SambaDramBank, dram->banks.count);
-  channel->open_rows = SAMBA_ARENA_ARRAY(arena, uint64_t, dram->banks.count);
+  channel->banks = SAMBA_ARENA_LINES(arena, SambaDramBank, dram->banks.count);
+  channel->open_rows = SAMBA_ARENA_LINES(arena, uint64_t, dram->banks.count);
   for (uint64_t b = 0; b < dram->banks.count; ++b)
     channel->open_rows[b] = SAMBA_DRAM_NO_ROW;
   channel->next_refresh = dram->refresh ? dram->refresh_interval : SAMBA_TIME_UNKNOWN;
@@ -44,7 +49,7 @@ void sambaDramInit(SambaDram *dram, SambaArena *arena, const SambaMachine *machi
   dram->hbm_channel_count = hbm ? (uint32_t)machine->hbm_channels : 0;
   dram->ddr_channel_count = ddr ? (uint32_t)machine->ddr_channels : 0;
   dram->channel_count = dram->hbm_channel_count + dram->ddr_channel_count + 1;
-  dram->channels = SAMBA_ARENA_ARRAY(arena, SambaDramChannel, dram->channel_count);
+  dram->channels = SAMBA_ARENA_LINES(arena, SambaDramChannel, dram->channel_count);
   dram->hbm = spreadOver(dram->hbm_channel_count);
   dram->ddr = spreadOver(dram->ddr_channel_count);
   dram->banks = spreadOver((uint64_t)machine->dram_banks);
@@ -104,9 +109,9 @@ static uint64_t foldedPlace(const SambaDramSpread *over, uint64_t unit, uint64_t
     return unit % over->count;
   }
   *out_round = unit >> over->shift;
-  uint64_t folded = unit; /* twice as many digits in each step */
-  for (uint32_t shift = over->shift; shift && shift < 64; shift *= 2)
-    folded ^= folded >> shift;
+  uint64_t folded = unit; /* twice as many digits in each step; of one place the only digit is 0 */
+  for (uint32_t i = 0; i < SAMBA_DRAM_FOLDS; ++i)
+    folded ^= folded >> over->folds[i];
   return folded & (over->count - 1);
 }
 
@@ -148,18 +153,21 @@ static void makeRoom(SambaDramQueue *queue) {
     memmove(queue->requests, queue->requests + queue->head, queue->size * sizeof *queue->requests);
     queue->head = 0;
   }
-  if (queue->head + queue->size == queue->capacity)
-    queue->requests = sambaArrayGrow(queue->requests, &queue->capacity, queue->capacity + 1,
-                                     sizeof *queue->requests);
+  if (queue->head + queue->size < queue->capacity)
+    return;
+  size_t capacity = queue->capacity;
+  queue->requests =
+      sambaArrayGrow(queue->requests, &capacity, capacity + 1, sizeof *queue->requests);
+  queue->capacity = (uint32_t)capacity;
 }
 
-static SambaDramRequest dequeue(SambaDramQueue *queue, size_t place) {
+static SambaDramRequest dequeue(SambaDramQueue *queue, uint32_t place) {
   SambaDramRequest *requests = queue->requests + queue->head;
   SambaDramRequest taken = requests[place];
-  for (size_t i = place; i > 0; --i)
+  for (uint32_t i = place; i > 0; --i)
     requests[i] = requests[i - 1];
-  ++queue->head;
   --queue->size;
+  queue->head = queue->size ? queue->head + 1 : 0;
   queue->bypassed = place ? queue->bypassed + 1 : 0;
   return taken;
 }
@@ -176,7 +184,7 @@ uint64_t sambaDramEnter(SambaDram *dram, uint32_t channel_index, uint64_t arriva
 
   /* Address generators issue a little ahead, so a request may come out of order. */
   SambaDramRequest *requests = queue->requests + queue->head;
-  size_t place = queue->size++;
+  uint32_t place = queue->size++;
   while (place > 0 && comesBefore(arrival, order, &requests[place - 1])) {
     requests[place] = requests[place - 1];
     --place;
@@ -276,10 +284,10 @@ static void serve(SambaDram *dram, SambaDramChannel *channel, const SambaDramReq
 
 /* First ready, first come: the oldest request that hits an open row; else the one whose data can
  * start first. The oldest goes first once it was passed over too often. */
-static size_t choose(SambaDram *dram, SambaDramChannel *channel, SambaDramQueue *queue,
-                     size_t eligible, uint64_t cycle) {
-  size_t window = sambaTimeMin(eligible, dram->window);
-  size_t best = 0;
+static uint32_t choose(SambaDram *dram, SambaDramChannel *channel, SambaDramQueue *queue,
+                       uint32_t eligible, uint64_t cycle) {
+  uint32_t window = (uint32_t)sambaTimeMin(eligible, dram->window);
+  uint32_t best = 0;
   uint64_t now = cycle << SAMBA_DRAM_TICK_BITS;
 
   if (queue->bypassed >= dram->window * bypassWindows)
@@ -288,13 +296,13 @@ static size_t choose(SambaDram *dram, SambaDramChannel *channel, SambaDramQueue 
     refreshBanks(dram, channel, now);
   const SambaDramRequest *requests = queue->requests + queue->head;
   const uint64_t *open_rows = channel->open_rows; /* the host's one is always hit */
-  size_t arrived = 0;
+  uint32_t arrived = 0;
   for (; arrived < window && requests[arrived].arrival <= cycle; ++arrived)
     if (open_rows[requests[arrived].bank] == requests[arrived].row)
       return arrived;
 
   uint64_t best_start = UINT64_MAX, earliest = busReady(dram, channel, requests[0].write);
-  for (size_t i = 0; i < arrived && best_start > earliest; ++i) {
+  for (uint32_t i = 0; i < arrived && best_start > earliest; ++i) {
     uint64_t start = dataStart(dram, channel, &requests[i], false, now);
     if (start < best_start) {
       best_start = start;

@@ -25,7 +25,7 @@ typedef struct SambaDramRequest {
   uint16_t bursts : 15;
   bool write : 1;
   uint32_t order;       /* of two that arrive in one cycle the lower one comes first */
-  uint32_t owner, slot; /* of the address generator; given back with the completion */
+  uint32_t owner, slot; /* given back with the completion */
 } SambaDramRequest;
 
 /* When the bursts of a request are done: ticks at which the first one begins, ticks of each. */
@@ -58,30 +58,37 @@ typedef struct SambaDramBank {
 
 typedef struct SambaDramQueue {
   SambaDramRequest *requests; /* by arrival; [head, head + size) */
-  size_t head, size, capacity;
-  uint64_t bypassed; /* decisions that passed over the oldest request */
+  uint32_t head, size, capacity;
+  uint32_t bypassed; /* decisions that passed over the oldest request */
 } SambaDramQueue;
 
+/* Two lines of the host's cache. */
 typedef struct SambaDramChannel {
-  SambaDramQueue reads, writes;
-  SambaDramBank *banks;
-  uint64_t *open_rows; /* of each bank, SAMBA_DRAM_NO_ROW: all are looked at for each decision */
-  uint64_t burst_ticks;
-  uint64_t bus_free;     /* ticks */
-  uint64_t next_refresh; /* tick of the first one that is not accounted for */
-  bool is_host;          /* no banks: a burst leaves after the link's latency */
-  bool last_was_write, draining;
-  uint64_t turn;          /* bursts since it drains writes, or does not */
-  uint64_t accepted;      /* writes at the front of the queue that have been acknowledged */
+  _Alignas(64) SambaDramQueue reads;
+  SambaDramQueue writes;
   uint64_t next_decision; /* cycle */
   uint64_t scheduled;     /* cycle of the pending event, SAMBA_TIME_UNKNOWN when none */
+
+  uint64_t bus_free;     /* ticks */
+  uint64_t next_refresh; /* tick of the first one that is not accounted for */
+  uint64_t burst_ticks;
+  SambaDramBank *banks;
+  uint64_t *open_rows; /* of each bank, SAMBA_DRAM_NO_ROW: all are looked at for each decision */
+  uint64_t turn;       /* bursts since it drains writes, or does not */
+  uint32_t accepted;   /* writes at the front of the queue that have been acknowledged */
+  bool is_host;        /* no banks: a burst leaves after the link's latency */
+  bool last_was_write, draining;
 } SambaDramChannel;
+
+/* Each step folds twice as many digits: so many fold 64 digits of one bit. */
+enum { SAMBA_DRAM_FOLDS = 6 };
 
 /* Channels or banks that the address space is dealt to. */
 typedef struct SambaDramSpread {
   uint64_t count;
-  bool is_power;  /* of two */
-  uint32_t shift; /* then: that power */
+  bool is_power; /* of two */
+  /* Then: that power, and how far an address is shifted in each step of its folding. */
+  uint8_t shift, folds[SAMBA_DRAM_FOLDS];
 } SambaDramSpread;
 
 typedef struct SambaDram {

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-_Static_assert(SAMBA_EVENT_WHEEL == 64 * 64, "one word of words covers the wheel");
+_Static_assert(SAMBA_EVENT_WHEEL % 64 == 0 && SAMBA_EVENT_WHEEL <= 64 * 64,
+               "words cover the wheel, and one word these words");
 
 static inline bool earlier(const SambaEvent *a, const SambaEvent *b) {
   return a->time < b->time || (a->time == b->time && a->order < b->order);

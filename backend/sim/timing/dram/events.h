@@ -10,7 +10,8 @@
 #define SAMBA_TIME_LIMIT (UINT64_C(1) << 50)
 #define SAMBA_TIME_UNKNOWN UINT64_MAX
 
-enum { SAMBA_EVENT_TARGET_BITS = 28, SAMBA_EVENT_WHEEL = 4096 };
+/* A longer wheel would fill the nearest cache of the host; what is that far off is rare. */
+enum { SAMBA_EVENT_TARGET_BITS = 28, SAMBA_EVENT_WHEEL = 1024 };
 
 typedef struct SambaEvent {
   uint64_t time;
@@ -21,6 +22,11 @@ typedef struct SambaEventNode {
   uint32_t target, next; /* next: a node; SAMBA_NO_INDEX ends the list */
 } SambaEventNode;
 
+/* The nodes of one slot of the wheel. */
+typedef struct SambaEventSlot {
+  uint32_t first, last;
+} SambaEventSlot;
+
 typedef struct SambaEvents {
   uint64_t now;      /* time of the last event taken; no push lies before it */
   uint64_t sequence; /* of heap events */
@@ -29,8 +35,7 @@ typedef struct SambaEvents {
   SambaEventNode *nodes; /* of the wheel, with a list of free ones */
   size_t node_count, node_capacity;
   uint32_t free_nodes;
-  uint32_t first[SAMBA_EVENT_WHEEL],
-      last[SAMBA_EVENT_WHEEL]; /* lists of nodes, where the slot is filled */
+  SambaEventSlot slots[SAMBA_EVENT_WHEEL]; /* of use where they are filled */
   uint64_t filled[SAMBA_EVENT_WHEEL / 64],
       filled_words; /* bit sets: slots that hold events, words that are not 0 */
 } SambaEvents;
@@ -58,10 +63,10 @@ static inline void sambaEventsPush(SambaEvents *events, uint64_t time, uint32_t 
   events->nodes[node] = (SambaEventNode){target, SAMBA_NO_INDEX};
   uint32_t slot = (uint32_t)time & (SAMBA_EVENT_WHEEL - 1);
   if (events->filled[slot / 64] >> slot % 64 & 1)
-    events->nodes[events->last[slot]].next = node;
+    events->nodes[events->slots[slot].last].next = node;
   else
-    events->first[slot] = node;
-  events->last[slot] = node;
+    events->slots[slot].first = node;
+  events->slots[slot].last = node;
   events->filled[slot / 64] |= UINT64_C(1) << slot % 64;
   events->filled_words |= UINT64_C(1) << slot / 64;
 }
@@ -97,14 +102,13 @@ static inline bool sambaEventsPop(SambaEvents *events, uint64_t *out_time, uint3
   }
 
   uint32_t slot = (uint32_t)time & (SAMBA_EVENT_WHEEL - 1);
-  uint32_t node = events->first[slot];
+  uint32_t node = events->slots[slot].first, next = events->nodes[node].next;
   *out_time = events->now = time;
   *out_target = events->nodes[node].target;
-  events->first[slot] = events->nodes[node].next;
+  events->slots[slot].first = next;
   events->nodes[node].next = events->free_nodes;
   events->free_nodes = node;
-  if (events->first[slot] == SAMBA_NO_INDEX &&
-      !(events->filled[slot / 64] &= ~(UINT64_C(1) << slot % 64)))
+  if (next == SAMBA_NO_INDEX && !(events->filled[slot / 64] &= ~(UINT64_C(1) << slot % 64)))
     events->filled_words &= ~(UINT64_C(1) << slot / 64);
   return true;
 }
@@ -115,7 +119,7 @@ static inline uint32_t sambaEventsPeek(const SambaEvents *events) {
   uint32_t slot = (uint32_t)events->now & (SAMBA_EVENT_WHEEL - 1);
   if (!(events->filled[slot / 64] >> slot % 64 & 1))
     return SAMBA_NO_INDEX;
-  return events->nodes[events->first[slot]].target;
+  return events->nodes[events->slots[slot].first].target;
 }
 
 /* Arithmetic on times and amounts that a hostile file may have made huge: saturates at

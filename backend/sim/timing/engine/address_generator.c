@@ -244,17 +244,18 @@ static void sendRequest(SambaEngine *engine, uint32_t actor_index, uint64_t burs
   uint64_t burst = memory->next_burst;
 
   engine->generators[memory->generator].next_issue = at + cycles;
+  engine->generators[memory->generator].outstanding += bursts;
   memory->takes_at = at;
   actor->credit += cycles;
-  SambaGeneratorRequest taken = {memory, burst, memory->token_end - 1, (uint32_t)bursts,
-                                 actor_index};
+  uint32_t owner = (uint32_t)(memory - engine->memories), slot = (uint32_t)(memory->token_end - 1);
   if (read)
-    taken.part = enterGroup(engine, actor, bursts);
+    slot = (uint32_t)enterGroup(engine, actor, bursts);
   else
-    ++sambaMemoryTokenAt(memory, taken.part)->outstanding;
-  uint32_t slot = sambaAddressGeneratorTakeCredits(engine, memory->generator, taken);
+    ++sambaMemoryTokenAt(memory, slot)->outstanding;
   memory->next_burst += bursts;
   memory->last_burst = memory->next_burst - 1;
+  if (engine->reads)
+    slot = sambaAddressGeneratorRemember(engine, (SambaGeneratorRequest){burst, slot, owner});
   if (engine->reads && read &&
       sambaAddressGeneratorMergeRead(engine, burst, memory->generator, slot))
     return;
@@ -266,7 +267,7 @@ static void sendRequest(SambaEngine *engine, uint32_t actor_index, uint64_t burs
   request->row = memory->place.row;
   request->bank = memory->place.bank;
   request->bursts = (uint16_t)bursts;
-  request->owner = memory->generator;
+  request->owner = owner;
   request->slot = slot;
   if (event != SAMBA_TIME_UNKNOWN)
     sambaEventsPush(&engine->events, event,
@@ -365,7 +366,7 @@ static bool nextRun(SambaEngine *engine, uint32_t actor_index) {
     memory->pieces_ahead = 1;
     if (actor->kind == SAMBA_ACTOR_LOAD) {
       SambaDramTimes none = {0};
-      sambaLoadArrive(engine, actor_index, memory, enterGroup(engine, actor, 0), none,
+      sambaLoadArrive(engine, memory, (uint32_t)enterGroup(engine, actor, 0), none,
                       generator->next_issue - 1);
     }
   }

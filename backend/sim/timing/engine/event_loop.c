@@ -49,6 +49,7 @@ static void drainQueue(SambaEngine *engine) {
     engine->actors[actor].queued = false;
     process(engine, actor);
   }
+  engine->queue_head = 0; /* so few lines of the host's cache hold it */
 }
 
 static void actorEvent(SambaEngine *engine, uint32_t index) {

@@ -96,12 +96,12 @@ static bool tellsMore(const SambaEngine *engine, const SambaMemoryState *memory)
          (!token->pushed || engine->streams[token->output_stream].tells);
 }
 
-void sambaLoadArrive(SambaEngine *engine, uint32_t actor_index, SambaMemoryState *memory,
-                     uint64_t number, SambaDramTimes times, uint64_t last) {
+void sambaLoadArrive(SambaEngine *engine, SambaMemoryState *memory, uint32_t number,
+                     SambaDramTimes times, uint64_t last) {
   SambaLoadGroup *group = groupAt(memory, number);
   group->times = times;
   group->last = last;
-  if (number != memory->group_there)
+  if (number != (uint32_t)memory->group_there)
     return;
 
   bool ends_token = false;
@@ -110,7 +110,7 @@ void sambaLoadArrive(SambaEngine *engine, uint32_t actor_index, SambaMemoryState
   while (memory->group_there < memory->group_end &&
          groupAt(memory, memory->group_there)->last != SAMBA_TIME_UNKNOWN);
   if (ends_token || memory->is_held_up || tellsMore(engine, memory))
-    sambaEngineQueue(engine, actor_index);
+    sambaEngineQueue(engine, memory->actor);
 }
 
 uint64_t sambaLoadDataEnd(const SambaMemoryState *memory) {

@@ -30,7 +30,7 @@ bool sambaLoadHasPlaces(SambaEngine *engine, uint32_t actor, uint64_t pieces, ui
 uint64_t sambaLoadAsk(SambaEngine *engine, SambaActor *actor, uint32_t pieces,
                       SambaLoadGroup **out_group, SambaLoadRun **out_run);
 /* It is known when the data of a group are there, the last ones at cycle `last`. */
-void sambaLoadArrive(SambaEngine *engine, uint32_t actor, SambaMemoryState *memory, uint64_t group,
+void sambaLoadArrive(SambaEngine *engine, SambaMemoryState *memory, uint32_t group,
                      SambaDramTimes times, uint64_t last);
 /* The cycle after the one in which the last data come that are known to come. */
 uint64_t sambaLoadDataEnd(const SambaMemoryState *memory);

@@ -16,9 +16,11 @@ static uint32_t returnPlaces(const SambaEngine *engine) {
 void sambaAddressGeneratorInit(SambaEngine *engine, SambaAddressGenerator *generator) {
   uint32_t most = (uint32_t)engine->machine->ag_bursts;
   generator->wake = SAMBA_TIME_UNKNOWN;
-  generator->requests = SAMBA_ARENA_ARRAY(&engine->arena, SambaGeneratorRequest, most);
   generator->returns = SAMBA_ARENA_ARRAY(&engine->arena, uint64_t, returnPlaces(engine));
   generator->actors = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, generator->actor_count);
+  if (!engine->machine->ag_merge_outstanding)
+    return;
+  generator->requests = SAMBA_ARENA_ARRAY(&engine->arena, SambaGeneratorRequest, most);
   generator->free_requests = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, most);
   while (generator->free_count < most) {
     generator->free_requests[generator->free_count] = most - 1 - generator->free_count;
@@ -95,40 +97,40 @@ bool sambaAddressGeneratorHasCredits(SambaEngine *engine, uint32_t index, uint64
   return false;
 }
 
-uint32_t sambaAddressGeneratorTakeCredits(SambaEngine *engine, uint32_t index,
-                                          SambaGeneratorRequest request) {
-  SambaAddressGenerator *generator = &engine->generators[index];
+uint32_t sambaAddressGeneratorRemember(SambaEngine *engine, SambaGeneratorRequest request) {
+  SambaAddressGenerator *generator =
+      &engine->generators[engine->memories[request.memory].generator];
   uint32_t slot = generator->free_requests[--generator->free_count];
   generator->requests[slot] = request;
-  generator->outstanding += request.bursts;
   return slot;
 }
 
-/* One of the requests of an actor's token is done. */
-static void requestDone(SambaEngine *engine, const SambaGeneratorRequest *request,
-                        SambaDramTimes times) {
-  uint64_t last = sambaDramBurstDone(times, request->bursts - 1);
-  SambaMemoryState *memory = request->memory;
+/* A request for a part of an actor's token is done. */
+static void completeRequest(SambaEngine *engine, SambaMemoryState *memory, uint32_t part,
+                            SambaDramTimes times) {
+  SambaAddressGenerator *generator = &engine->generators[memory->generator];
+  times.begin += wayBack(engine) << SAMBA_DRAM_TICK_BITS;
+  addReturns(engine, generator, times, times.bursts);
+  uint64_t last = sambaDramBurstDone(times, times.bursts - 1);
   if (memory->groups) {
-    sambaLoadArrive(engine, request->actor, memory, request->part, times, last);
-    return;
+    sambaLoadArrive(engine, memory, part, times, last);
+  } else {
+    SambaMemoryToken *token = sambaMemoryTokenAt(memory, part);
+    token->last = sambaTimeMax(token->last, last);
+    if (--token->outstanding == 0)
+      sambaEngineQueue(engine, memory->actor);
   }
-  SambaMemoryToken *token = sambaMemoryTokenAt(memory, request->part);
-  token->last = sambaTimeMax(token->last, last);
-  if (--token->outstanding == 0)
-    sambaEngineQueue(engine, request->actor);
+  if (generator->blocked)
+    sambaAddressGeneratorWake(engine, memory->generator, sambaDramBurstDone(times, 0));
 }
 
-static void completeRequest(SambaEngine *engine, uint32_t index, uint32_t slot,
-                            SambaDramTimes times) {
+/* The same where reads are merged. */
+static void completeRemembered(SambaEngine *engine, uint32_t index, uint32_t slot,
+                               SambaDramTimes times) {
   SambaAddressGenerator *generator = &engine->generators[index];
-  SambaGeneratorRequest *request = &generator->requests[slot];
-  times.begin += wayBack(engine) << SAMBA_DRAM_TICK_BITS;
-  addReturns(engine, generator, times, request->bursts);
-  requestDone(engine, request, times);
+  SambaGeneratorRequest request = generator->requests[slot];
+  completeRequest(engine, &engine->memories[request.memory], request.part, times);
   generator->free_requests[generator->free_count++] = slot;
-  if (generator->blocked)
-    sambaAddressGeneratorWake(engine, index, sambaDramBurstDone(times, 0));
 }
 
 static SambaOutstandingRead *findRead(SambaEngine *engine, uint64_t burst) {
@@ -165,7 +167,7 @@ bool sambaAddressGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_
   }
 
   if (read->last != SAMBA_TIME_UNKNOWN) {
-    completeRequest(engine, generator, slot, read->times);
+    completeRemembered(engine, generator, slot, read->times);
     return true;
   }
 
@@ -182,27 +184,37 @@ bool sambaAddressGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_
   return true;
 }
 
-void sambaAddressGeneratorCompletion(void *user, uint32_t generator, uint32_t slot,
-                                     SambaDramTimes times) {
-  SambaEngine *engine = user;
+/* A remembered request is done, and so are the reads that were merged with it. */
+static void completeMerged(SambaEngine *engine, uint32_t generator, uint32_t slot,
+                           SambaDramTimes times) {
   uint64_t burst = engine->generators[generator].requests[slot].burst;
-
-  completeRequest(engine, generator, slot, times);
-  SambaOutstandingRead *read = engine->reads ? findRead(engine, burst) : NULL;
+  completeRemembered(engine, generator, slot, times);
+  SambaOutstandingRead *read = findRead(engine, burst);
   if (!read || read->last != SAMBA_TIME_UNKNOWN)
     return;
+  times.bursts = 1; /* as all reads that are merged have */
   read->times = times;
   read->last = sambaDramBurstDone(times, 0);
 
   for (uint32_t waiter = read->waiter; waiter != SAMBA_NO_INDEX;) {
     SambaMergedRead merged = engine->merged.data[waiter];
-    completeRequest(engine, merged.generator, merged.slot, times);
+    completeRemembered(engine, merged.generator, merged.slot, times);
     engine->merged.data[waiter].next = engine->merged_free;
     engine->merged_free = waiter;
     waiter = merged.next;
   }
 
   read->waiter = SAMBA_NO_INDEX;
+}
+
+void sambaAddressGeneratorCompletion(void *user, uint32_t owner, uint32_t slot,
+                                     SambaDramTimes times) {
+  SambaEngine *engine = user;
+  SambaMemoryState *memory = &engine->memories[owner];
+  if (engine->reads)
+    completeMerged(engine, memory->generator, slot, times);
+  else
+    completeRequest(engine, memory, slot, times);
 }
 
 void sambaAddressGeneratorEvent(SambaEngine *engine, uint32_t index) {

@@ -18,15 +18,15 @@ void sambaAddressGeneratorLookAhead(SambaEngine *engine, uint32_t generator);
 /* Whether `bursts` more may be outstanding, from cycle `returned` of the generator on; if not, the
  * generator wakes when some have come back. */
 bool sambaAddressGeneratorHasCredits(SambaEngine *engine, uint32_t generator, uint64_t bursts);
-/* Makes a request; returns its slot. */
-uint32_t sambaAddressGeneratorTakeCredits(SambaEngine *engine, uint32_t generator,
-                                          SambaGeneratorRequest request);
+/* Where reads are merged: keeps what is known of a request; returns its slot. */
+uint32_t sambaAddressGeneratorRemember(SambaEngine *engine, SambaGeneratorRequest request);
 /* True when a read of this burst is on its way: the request in `slot` waits for that one.
  * Otherwise the burst is remembered, for later reads. */
 bool sambaAddressGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_t generator,
                                     uint32_t slot);
-/* The completion that dram.h asks for. */
-void sambaAddressGeneratorCompletion(void *engine, uint32_t generator, uint32_t slot,
+/* The completion that dram.h asks for. The owner of a request is one of `memories`; its slot is
+ * where it was remembered, or else the part of its token: a LOAD's group, a STORE's token. */
+void sambaAddressGeneratorCompletion(void *engine, uint32_t owner, uint32_t slot,
                                      SambaDramTimes times);
 
 #endif

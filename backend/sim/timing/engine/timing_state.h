@@ -108,7 +108,7 @@ typedef struct SambaLane {
 } SambaLane;
 
 typedef struct SambaActorInput {
-  uint32_t port;
+  _Alignas(SAMBA_CACHE_LINE) uint32_t port;
   uint32_t cursor;   /* the current one of `cursors` */
   uint32_t *cursors; /* one per stream of the port, in round-robin order */
   uint32_t cursor_count, current, left, block;
@@ -119,19 +119,22 @@ typedef struct SambaActorInput {
   bool is_late, is_awaited;
 } SambaActorInput;
 
+/* What firings ask lies in one line of the host's cache. */
 typedef struct SambaActorOutput {
-  uint32_t port;
-  uint32_t stream; /* the current one of `streams` */
-  const uint32_t *streams;
-  uint32_t stream_count, current, left, block;
+  _Alignas(SAMBA_CACHE_LINE) uint32_t stream; /* the current one of `streams` */
+  uint32_t stream_count;
   uint64_t period, phase; /* a token is made when phase is period - 1 */
   uint64_t first_numerator,
       first_denominator; /* part of a firing before the first vector is made */
   int64_t last_shift;    /* the last vector has been made so long after the end of a firing */
-  bool is_result;        /* of a reduction */
-  bool is_even;          /* steps of a COMPUTE make a vector each */
   uint32_t open_stream;  /* of the token that the running firing makes */
   enum { SAMBA_TOKEN_NONE, SAMBA_TOKEN_OPEN, SAMBA_TOKEN_DEFERRED } token;
+  bool is_result; /* of a reduction */
+  bool is_even;   /* steps of a COMPUTE make a vector each */
+
+  uint32_t port;
+  const uint32_t *streams;
+  uint32_t current, left, block;
 } SambaActorOutput;
 
 typedef enum {
@@ -189,7 +192,7 @@ typedef struct SambaMemoryState {
   SambaMemoryToken *tokens; /* ring */
 
   uint64_t token_mask, token_base, token_end;
-  uint32_t generator;
+  uint32_t generator, actor; /* whose it is */
   bool issuing, run_ends_token;
   bool awaits_place;            /* until a group leaves */
   bool is_held_up;              /* it has no place for what it walks next */
@@ -339,21 +342,17 @@ typedef struct SambaBufferState {
   SambaShare *arrays; /* of the banks; flow 0 are writes, flow 1 reads */
 } SambaBufferState;
 
-/* An outstanding request of an address generator. */
+/* An outstanding request of an address generator, where reads are merged. */
 typedef struct SambaGeneratorRequest {
-  SambaMemoryState *memory; /* of the actor */
-  uint64_t burst;           /* number of the first burst, for merging */
-  uint64_t part;            /* a LOAD's group, a STORE's token */
-  uint32_t bursts, actor;
+  uint64_t burst;  /* number of the first burst */
+  uint32_t part;   /* as of a SambaDramRequest without it */
+  uint32_t memory; /* of `memories` */
 } SambaGeneratorRequest;
 
 /* An address generator; each burst gives its credit back when its data are there. */
 typedef struct SambaAddressGenerator {
   _Alignas(SAMBA_CACHE_LINE)
-      SambaGeneratorRequest *requests; /* ag_bursts of them, in use or free */
-  uint32_t *free_requests;             /* the last ones that became free are used first */
-  uint64_t *returns; /* cycles in which bursts come back, as far as known, in order */
-  uint32_t free_count;
+      uint64_t *returns; /* cycles in which bursts come back, as far as known, in order */
   uint32_t return_next, return_end; /* of them: [return_next, return_end) */
   bool blocked;                     /* an actor waits for credits */
   uint64_t outstanding;             /* bursts, but those that have come back by `returned` */
@@ -364,6 +363,10 @@ typedef struct SambaAddressGenerator {
   uint64_t needed; /* credits that the last one that waited for some needs */
   uint32_t actor_count, turn;
   uint32_t *actors;
+  /* Where reads are merged: ag_bursts of them, in use or free; the last ones that became free are
+   * used first. */
+  SambaGeneratorRequest *requests;
+  uint32_t *free_requests, free_count;
 } SambaAddressGenerator;
 
 /* A read that is outstanding, for merging. */
@@ -407,6 +410,8 @@ typedef struct SambaEngine {
   uint32_t *unit_actors;     /* first actor of each unit; its input ports' actors come first */
   SambaBufferState *buffers; /* one per unit, used for BUFFER */
   SambaAddressGenerator *generators;
+  SambaMemoryState *memories; /* of LOADs and STOREs */
+  uint32_t memory_count;
   SambaDram dram;
   SambaOutstandingRead *reads; /* hash table, NULL unless reads are merged */
   uint32_t read_mask;

@@ -4,8 +4,6 @@
 #include "backend/sim/timing/engine/agenda.h"
 #include "backend/sim/timing/engine/partial_tokens.h"
 
-#include <stdlib.h>
-
 static SambaSegment *segmentAt(SambaStreamState *stream, uint64_t token) {
   return &stream->ring[token & stream->ring_mask];
 }
@@ -252,10 +250,9 @@ void sambaStreamPush(SambaEngine *engine, uint32_t stream_index, uint64_t first,
   SambaStreamState *stream = &engine->streams[stream_index];
   if (stream->pushed - stream->base > stream->ring_mask) {
     uint64_t size = ((uint64_t)stream->ring_mask + 1) * 2;
-    SambaSegment *ring = sambaAllocate(sambaArraySize(size, sizeof *ring));
+    SambaSegment *ring = SAMBA_ARENA_ARRAY(&engine->arena, SambaSegment, size);
     for (uint64_t i = stream->base; i < stream->pushed; ++i)
       ring[i & (size - 1)] = *segmentAt(stream, i);
-    free(stream->ring);
     stream->ring = ring;
     stream->ring_mask = (uint32_t)(size - 1);
   }

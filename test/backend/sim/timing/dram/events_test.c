@@ -19,7 +19,8 @@ static void testOrder(void **state) {
   (void)state;
   enum { MOST = 3000 };
   static Expected expected[MOST];
-  static const uint64_t distances[] = {1, 2, 64, 100, 4095, 4096, 5000, 1000000};
+  static const uint64_t distances[] = {
+      1, 2, 64, 100, SAMBA_EVENT_WHEEL - 1, SAMBA_EVENT_WHEEL, SAMBA_EVENT_WHEEL + 900, 1000000};
 
   srand(3);
   SambaEvents *events = sambaAllocate(sizeof *events);
