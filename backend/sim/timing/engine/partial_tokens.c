@@ -130,26 +130,42 @@ static bool joinsIn(SambaEngine *engine, const SambaActor *actor) {
   return walked && joins;
 }
 
-static SambaPassing *makePassing(SambaEngine *engine, const SambaActor *actor) {
+static SambaPassing *makePassing(SambaEngine *engine, const SambaActor *actor,
+                                 SambaSimdTables *tables) {
   const SambaUnit *unit = &engine->section->units[actor->unit];
-  SambaPassing *passing = SAMBA_ARENA_NEW(&engine->arena, SambaPassing);
-  passing->walk =
-      sambaSimdWalkMake(&engine->arena, engine->machine, engine->section, unit, actor->lanes);
-  passing->inputs = SAMBA_ARENA_ARRAY(&engine->arena, SambaPassingInput, actor->input_count);
-  passing->outputs = SAMBA_ARENA_ARRAY(&engine->arena, SambaPassingOutput, actor->output_count);
+  SambaArena *arena = &engine->arena;
+  SambaPassing *passing = SAMBA_ARENA_NEW(arena, SambaPassing);
+  SambaSimdSteps *steps = &passing->steps;
+  steps->walk = sambaSimdWalkMake(arena, engine->machine, engine->section, unit, actor->lanes);
+  steps->input_count = actor->input_count;
+  steps->output_count = actor->output_count;
+  steps->inputs = SAMBA_ARENA_ARRAY(arena, SambaSimdPort, actor->input_count);
+  steps->outputs = SAMBA_ARENA_ARRAY(arena, SambaSimdOutput, actor->output_count);
+  passing->inputs = SAMBA_ARENA_ARRAY(arena, SambaPassingInput, actor->input_count);
+  passing->outputs = SAMBA_ARENA_ARRAY(arena, SambaPassingOutput, actor->output_count);
   passing->ended = true;
+
   uint32_t inner = unit->compute.counter_count;
+  bool folds = inner > unit->compute.token_level && inner <= 64 &&
+               (unit->compute.program.reduce_mask >> (inner - 1) & 1);
+  for (uint32_t i = 0; i < actor->input_count; ++i)
+    steps->inputs[i] = (SambaSimdPort){actor->inputs[i].port, actor->inputs[i].is_late};
   for (uint32_t o = 0; o < actor->output_count; ++o) {
     const SambaPort *port = &unit->outputs[actor->outputs[o].port];
     SambaPassingOutput *output = &passing->outputs[o];
-    output->vector = sambaVectorOf(vectorElements(engine, unit, port));
-    output->token_elements = port->token_elements;
-    output->folds = inner > unit->compute.token_level && inner <= 64 &&
-                    (unit->compute.program.reduce_mask >> (inner - 1) & 1);
+    uint64_t elements = vectorElements(engine, unit, port);
+    steps->outputs[o] =
+        (SambaSimdOutput){.vector = sambaVectorOf(elements),
+                          .token_elements = port->token_elements,
+                          .token_vectors = engine->streams[actor->outputs[o].stream].vectors,
+                          .is_result = actor->outputs[o].is_result,
+                          .folds = folds};
+    output->vector_elements = sambaTimeMin(elements, port->token_elements);
     output->places = sambaPipelinePlaces(engine->machine, engine->section, unit, port, actor->lanes,
                                          actor->latency);
-    output->left_at = SAMBA_ARENA_ARRAY(&engine->arena, uint64_t, output->places);
+    output->left_at = SAMBA_ARENA_ARRAY(arena, uint64_t, output->places);
   }
+  sambaSimdStepsMake(steps, arena, tables);
   return passing;
 }
 
@@ -180,11 +196,13 @@ void sambaPartialTokensBuild(SambaEngine *engine) {
 
   for (uint32_t s = 0; s < engine->section->stream_count; ++s)
     engine->streams[s].tells = engine->streams[s].is_wanted && engine->streams[s].is_uneven;
+  SambaSimdTables tables = {0};
   for (uint32_t a = 0; a < engine->actor_count; ++a) {
     SambaActor *actor = &engine->actors[a];
     if (actor->kind == SAMBA_ACTOR_COMPUTE && joinsIn(engine, actor))
-      actor->passing = makePassing(engine, actor);
+      actor->passing = makePassing(engine, actor, &tables);
   }
+  sambaArrayFree(&tables);
   for (uint32_t c = 0; c < engine->cursor_count; ++c)
     settle(engine, &engine->cursors[c]);
 }
@@ -308,66 +326,42 @@ static uint64_t inputAt(SambaEngine *engine, SambaPassingInput *input, SambaCurs
   return sambaTimeMax(from, input->found_at);
 }
 
-/* Elements of an output that a step makes. */
-static uint64_t elementsMade(const SambaActorOutput *output, const SambaPassingOutput *passing,
-                             const SambaSimdStep *step) {
-  if (!output->is_result)
-    return step->points;
-  if (!step->ends_sums)
-    return 0;
-  return passing->folds ? 1 : step->points;
-}
-
 /* When the pipeline has places for what a step makes. One vector always finds one. */
-static uint64_t placesAt(const SambaEngine *engine, const SambaActor *actor,
-                         const SambaSimdStep *step) {
+static uint64_t placesAt(const SambaActor *actor, const uint64_t *row) {
   uint64_t at = actor->passing->free_at;
   for (uint32_t o = 0; o < actor->output_count; ++o) {
-    SambaPassingOutput *output = &actor->passing->outputs[o];
-    uint64_t elements = output->elements + elementsMade(&actor->outputs[o], output, step);
-    uint64_t made = elements == output->token_elements
-                        ? engine->streams[actor->outputs[o].open_stream].vectors
-                        : sambaVectorsIn(output->vector, elements);
-    uint64_t end = output->left + made - output->made;
-    output->next_elements = elements;
-    output->next_made = made;
-    if (made > output->made + 1 && end > output->places)
-      at = sambaTimeMax(at, output->left_at[(end - 1) % output->places]);
+    const SambaPassingOutput *output = &actor->passing->outputs[o];
+    uint64_t more = row[o] - output->made;
+    if (row[o] <= output->made + 1 || output->left + more <= output->places)
+      continue;
+    uint64_t place = output->place + more - 1;
+    if (place >= output->places)
+      place %= output->places;
+    at = sambaTimeMax(at, output->left_at[place]);
   }
   return at;
 }
 
 /* When a step has all of its inputs; SAMBA_TIME_UNKNOWN. */
-static uint64_t stepAt(SambaEngine *engine, const SambaActor *actor, const SambaSimdStep *step) {
+static uint64_t stepAt(SambaEngine *engine, const SambaActor *actor, const uint64_t *row) {
   SambaPassing *passing = actor->passing;
-  uint64_t from = placesAt(engine, actor, step), at = from;
+  uint64_t from = placesAt(actor, row), at = from;
   for (uint32_t i = 0; i < actor->input_count && at != SAMBA_TIME_UNKNOWN; ++i) {
     if (actor->inputs[i].is_late)
       continue;
-    uint32_t port = actor->inputs[i].port;
-    uint64_t elements = sambaSimdWalkUses(&passing->walk, port, step, step->ends_firing);
-    SambaSimdNeed need = sambaSimdInputNeed(&passing->walk.inputs[port], elements);
-    passing->inputs[i].uses = elements;
-    passing->inputs[i].uses_up = need.used_up;
+    SambaSimdNeed need = sambaSimdStepsNeed(&passing->steps, row, i);
     SambaCursor *cursor = &engine->cursors[actor->inputs[i].taken];
     at = sambaTimeMax(at, inputAt(engine, &passing->inputs[i], cursor, need, from));
   }
   return at;
 }
 
-/* What a step at cycle `at` has used is used. */
-static void useInputs(const SambaActor *actor, const SambaSimdStep *step) {
+/* What a step has used is used. */
+static void useInputs(const SambaActor *actor, const uint64_t *row) {
   SambaPassing *passing = actor->passing;
   for (uint32_t i = 0; i < actor->input_count; ++i) {
-    uint32_t port = actor->inputs[i].port;
-    SambaSimdInput *input = &passing->walk.inputs[port];
-    SambaPassingInput *passed = &passing->inputs[i];
-    if (actor->inputs[i].is_late) { /* nobody has asked yet */
-      passed->uses = sambaSimdWalkUses(&passing->walk, port, step, step->ends_firing);
-      passed->uses_up = sambaSimdInputNeed(input, passed->uses).used_up;
-    }
-    input->elements = passed->uses;
-    passed->taken = sambaTimeMax(passed->taken, passed->uses_up);
+    uint64_t used_up = sambaSimdStepsNeed(&passing->steps, row, i).used_up;
+    passing->inputs[i].taken = sambaTimeMax(passing->inputs[i].taken, used_up);
   }
 }
 
@@ -375,8 +369,7 @@ static void useInputs(const SambaActor *actor, const SambaSimdStep *step) {
  * accumulators in the next cycle. */
 static uint64_t resultAt(const SambaActor *actor, const SambaPassingOutput *output, uint64_t at) {
   SambaPassing *passing = actor->passing;
-  uint64_t elements = sambaTimeMin(output->vector.elements, output->token_elements);
-  uint64_t groups = sambaTimeCeilDiv(elements, actor->lanes);
+  uint64_t groups = sambaTimeCeilDiv(output->vector_elements, actor->lanes);
   uint64_t begin = sambaTimeMax(at + 1, passing->result_at);
   passing->result_at = begin + groups * actor->result_cycles;
   return begin + (groups - 1) * actor->result_cycles + actor->latency;
@@ -384,20 +377,18 @@ static uint64_t resultAt(const SambaActor *actor, const SambaPassingOutput *outp
 
 /* Tells the vectors that a step at cycle `at` makes. Outputs of one reduction get theirs at once.
  */
-static void makeVectors(SambaEngine *engine, SambaActor *actor, uint64_t at) {
+static void makeVectors(SambaEngine *engine, SambaActor *actor, const uint64_t *row, uint64_t at) {
   uint64_t results = 0;
   for (uint32_t o = 0; o < actor->output_count; ++o) {
     SambaPassingOutput *output = &actor->passing->outputs[o];
-    output->elements = output->next_elements;
-    if (output->next_made == output->made)
+    if (row[o] == output->made)
       continue;
     if (actor->outputs[o].is_result && !results)
       results = resultAt(actor, output, at);
     uint64_t left = actor->outputs[o].is_result ? results : at + actor->latency;
     left = sambaTimeMax(left, output->free_at);
     uint32_t index = actor->outputs[o].open_stream;
-    for (bool tells = engine->streams[index].tells; output->made < output->next_made;
-         ++output->made) {
+    for (bool tells = engine->streams[index].tells; output->made < row[o]; ++output->made) {
       output->left_at[output->place] = left;
       output->place = output->place + 1 == output->places ? 0 : output->place + 1;
       ++output->left;
@@ -424,15 +415,14 @@ void sambaPartialTokensPass(SambaEngine *engine, uint32_t actor_index) {
     passing->inputs[i].found = 0; /* an estimate, perhaps */
   bool moves = false;
   while (!passing->ended) {
-    SambaSimdStep step = sambaSimdWalkNext(&passing->walk);
-    uint64_t at = stepAt(engine, actor, &step);
+    const uint64_t *row = sambaSimdStepsRow(&passing->steps);
+    uint64_t at = stepAt(engine, actor, row);
     if (at == SAMBA_TIME_UNKNOWN)
       break;
-    useInputs(actor, &step);
-    makeVectors(engine, actor, at);
-    sambaSimdWalkAdvance(&passing->walk, &step);
+    useInputs(actor, row);
+    makeVectors(engine, actor, row, at);
     passing->free_at = at + actor->step_cycles;
-    passing->ended = step.ends_firing;
+    passing->ended = sambaSimdStepsAdvance(&passing->steps);
     moves = true;
   }
 
@@ -446,12 +436,10 @@ static void beginWalk(SambaEngine *engine, SambaActor *actor) {
   SambaPassing *passing = actor->passing;
   passing->ended = false;
   passing->free_at = passing->result_at = engine->now;
-  for (uint32_t i = 0; i < actor->input_count; ++i) {
+  for (uint32_t i = 0; i < actor->input_count; ++i)
     passing->inputs[i].taken = passing->inputs[i].free_at = 0;
-    passing->walk.inputs[actor->inputs[i].port].elements = 0;
-  }
   for (uint32_t o = 0; o < actor->output_count; ++o)
-    passing->outputs[o].elements = passing->outputs[o].made = 0;
+    passing->outputs[o].made = 0;
 }
 
 /* The vectors of a token that a buffer reads come as its banks give them. */

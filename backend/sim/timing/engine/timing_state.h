@@ -13,7 +13,7 @@
 #include "backend/sim/timing/dram/dram.h"
 #include "backend/sim/timing/dram/events.h"
 #include "backend/sim/timing/engine/booking.h"
-#include "backend/sim/timing/engine/simd_walk.h"
+#include "backend/sim/timing/engine/simd_steps.h"
 #include "support/base/index.h"
 
 #include <signal.h>
@@ -231,8 +231,6 @@ typedef struct SambaMemoryState {
 /* An input of such a COMPUTE. */
 typedef struct SambaPassingInput {
   uint64_t taken;   /* vectors of the token */
-  uint64_t uses;    /* elements of it that have been used when the next step is over */
-  uint64_t uses_up; /* and vectors */
   uint64_t free_at; /* the next one is taken no earlier */
   /* The vector that was asked for last, counted from 1, and when it arrives; 0: none. */
   uint64_t found, found_at;
@@ -240,19 +238,16 @@ typedef struct SambaPassingInput {
 
 /* An output of it. */
 typedef struct SambaPassingOutput {
-  SambaVector vector;
-  uint64_t token_elements;
-  bool folds;                        /* what a step adds up is one element */
-  uint64_t elements, made;           /* of the running token: elements and vectors that are made */
-  uint64_t next_elements, next_made; /* when the next step is over */
+  uint64_t made; /* vectors of the running token */
   /* Of all tokens: when each vector leaves, at its number modulo the places of the pipeline. */
   uint64_t places, place, left, *left_at; /* place: left modulo places */
   uint64_t free_at;                       /* the next one leaves no earlier */
+  uint64_t vector_elements;               /* of a vector of the token, no more than this has */
 } SambaPassingOutput;
 
 /* A COMPUTE whose results come vector by vector as its inputs do: its steps are walked. */
 typedef struct SambaPassing {
-  SambaSimdWalk walk;
+  SambaSimdSteps steps;
   SambaPassingInput *inputs; /* as the actor has them */
   SambaPassingOutput *outputs;
   /* The running firing. */
