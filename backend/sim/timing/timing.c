@@ -33,6 +33,10 @@ static void collectActivity(const SambaEngine *engine, SambaTimingResult *result
     unit->bytes_in += actor->bytes_in;
     unit->bytes_out += actor->bytes_out;
     unit->firings += actor->done;
+    result->flops += actor->done * actor->flops;
+    result->multiply_adds += actor->done * actor->multiply_adds;
+    if (actor->wrap_flops)
+      result->flops += actor->done / actor->wrap_period * actor->wrap_flops;
     uint64_t *side = &sides[2 * (size_t)actor->unit + (actor->kind == SAMBA_ACTOR_WRITE)];
     *side += actor->busy;
     unit->side_busy = *side > unit->side_busy ? *side : unit->side_busy;
@@ -101,8 +105,6 @@ SambaStatus sambaTimingExecute(const SambaMachine *machine, const SambaSection *
     out_result->host_write_bytes = engine.dram.host_write_bytes;
     out_result->row_hits = engine.dram.row_hits;
     out_result->row_misses = engine.dram.row_misses;
-    out_result->flops = engine.flops;
-    out_result->multiply_adds = engine.multiply_adds;
     out_result->events = engine.event_count;
     out_result->link_busy_max = sambaLinksBusyMaximum(&engine);
     collectActivity(&engine, out_result);

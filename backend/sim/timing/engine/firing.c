@@ -264,19 +264,16 @@ void sambaFiringEnd(SambaEngine *engine, uint32_t actor_index) {
   actor->waits[actor->kind == SAMBA_ACTOR_READ ? SAMBA_WAIT_OUTPUT : SAMBA_WAIT_INPUT] +=
       engine->now - actor->start - nominal;
   actor->mark = engine->now;
-  engine->flops += actor->flops;
-  engine->multiply_adds += actor->multiply_adds;
   ++actor->next;
   ++actor->done;
-  if (actor->wrap_flops && actor->next % actor->wrap_period == 0)
-    engine->flops += actor->wrap_flops;
   for (uint32_t i = 0; i < actor->input_count; ++i)
     if (++actor->inputs[i].phase == actor->inputs[i].period)
       actor->inputs[i].phase = 0;
   for (uint32_t o = 0; o < actor->output_count; ++o)
     if (++actor->outputs[o].phase == actor->outputs[o].period)
       actor->outputs[o].phase = 0;
-  if (actor->slot_period && ++actor->slot_phase == actor->slot_period) {
+  if (actor->kind != SAMBA_ACTOR_COMPUTE && actor->slot_period &&
+      ++actor->slot_phase == actor->slot_period) {
     actor->slot_phase = 0;
     sambaBufferPortFinishSlot(engine, actor);
   }

@@ -291,13 +291,13 @@ typedef struct SambaActor {
   /* law of a firing */
   uint64_t work, latency;
   uint64_t bytes_in, bytes_out;
-  uint64_t flops, multiply_adds; /* per firing */
-  SambaPassing *passing;         /* NULL: nobody asks when its vectors come */
-
+  SambaPassing *passing; /* NULL: nobody asks when its vectors come */
   /* COMPUTE in a loop of streams: its pace, cycles that a burst of firings gains, and when firings
    * would have ended at this pace */
   uint64_t loop_cycles;
-  uint64_t wrap_flops; /* more at every wrap_period-th firing */
+  uint64_t loop_slack;
+
+  uint64_t loop_at;
   /* BUFFER ports */
   uint64_t slot_period, slot_phase, slots; /* firings per slot, within the slot, slots finished */
   uint64_t booked;     /* cycles of the side from the token's arrival to its end */
@@ -307,11 +307,11 @@ typedef struct SambaActor {
   uint64_t side_end;   /* of a read in gaps: the side has read all that came before it, and this */
   uint64_t arrays_end; /* of its last booking at the arrays of its slot */
 
-  const uint32_t *vector_cycles; /* of the running token; NULL: one each */
-  SambaPortCycles *port_cycles;  /* of a token */
-  uint64_t wrap_period;
-  uint64_t loop_slack, loop_at;
-  uint64_t fifo_wait; /* of work: what short FIFOs before a SIMD unit add */
+  const uint32_t *vector_cycles;    /* of the running token; NULL: one each */
+  SambaPortCycles *port_cycles;     /* of a token */
+  uint64_t flops, multiply_adds;    /* per firing */
+  uint64_t wrap_flops, wrap_period; /* more at every wrap_period-th firing */
+  uint64_t fifo_wait;               /* of work: what short FIFOs before a SIMD unit add */
   int64_t
       last_shift; /* the last vector of an output has been made so long after the firing's end */
   uint32_t kept_before, kept_next; /* in the list in which it stands */
@@ -422,7 +422,6 @@ typedef struct SambaEngine {
   uint64_t step_free, step_unsure;
   SAMBA_ARRAY(SambaStep) steps;
   uint32_t free_step;
-  uint64_t flops, multiply_adds;
 } SambaEngine;
 
 enum {
