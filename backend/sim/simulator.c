@@ -10,6 +10,7 @@
 #include "backend/section/check/order_check.h"
 #include "backend/sim/cycle/cycle.h"
 #include "backend/sim/progress/progress.h"
+#include "backend/sim/timed_ahead.h"
 #include "support/number/dtype.h"
 
 #include <stdlib.h>
@@ -58,6 +59,8 @@ struct SambaSimulator {
   SymbolState *symbols;
   SAMBA_ARRAY(Timed) timed;   /* one per distinct call: it does not grow with the launches */
   SambaTimingResult not_kept; /* of the last call that is timed anew each time */
+  SambaTimedAhead *ahead;     /* NULL: every call is timed at its turn */
+  uint32_t looked_ahead;      /* calls before this one have been given to it, or need not be */
   SambaLaunchBefore before;
   uint64_t now;
 };
@@ -80,6 +83,7 @@ SambaStatus sambaSimulatorCreate(const SambaMachine *machine, const SambaSimulat
 void sambaSimulatorDestroy(SambaSimulator *simulator) {
   if (!simulator)
     return;
+  sambaTimedAheadDestroy(simulator->ahead);
   for (uint32_t r = 0; simulator->regions && r < simulator->pef->regions_count; ++r) {
     if (simulator->regions[r].data)
       munmap(simulator->regions[r].data, simulator->regions[r].bytes);
@@ -588,6 +592,69 @@ static SambaStatus checkEnd(SambaSimulator *simulator, const SambaPefSection *re
   return status;
 }
 
+/* Calls that are timed ahead for each thread, at most: what a run that ends early has done in vain.
+ */
+enum { AHEAD_PER_THREAD = 2 };
+
+/* Whether calls can be timed before their turn: with values, data may decide about addresses, and
+ * the threads have other work. */
+static bool mayTimeAhead(const SambaSimulator *simulator) {
+  const SambaSimulatorOptions *options = &simulator->options;
+  return options->no_values && !options->no_memo && !options->cycle_engine &&
+         !options->timing.on_firing && options->timing.threads > 1;
+}
+
+/* Gives away the timing of calls behind this one, as far ahead as there are threads for them. */
+static void lookAhead(SambaSimulator *simulator, uint32_t index, SambaArena *scratch) {
+  const SambaPef *pef = simulator->pef;
+  int threads = simulator->options.timing.threads;
+  if (!mayTimeAhead(simulator))
+    return;
+  if (!simulator->ahead && index + 1 < pef->calls_count)
+    simulator->ahead = sambaTimedAheadCreate(&simulator->machine, threads - 1);
+  if (simulator->looked_ahead <= index)
+    simulator->looked_ahead = index + 1;
+
+  while (simulator->ahead && simulator->looked_ahead < pef->calls_count &&
+         sambaTimedAheadCount(simulator->ahead) < (uint32_t)threads * AHEAD_PER_THREAD) {
+    const SambaPefCall *call = &pef->calls[simulator->looked_ahead++];
+    const SambaPefSection *record = &pef->sections[call->section];
+    const SambaSection *section = simulator->sections[record->image];
+    SambaBinding *bindings = SAMBA_ARENA_ARRAY(scratch, SambaBinding, section->symbol_count + 1);
+    SambaStatus status = bind(simulator, call, section, scratch, bindings);
+    bool wanted = !status && !findTimed(simulator, record->image, bindings, section->symbol_count);
+    sambaStatusFree(status); /* the call says it at its turn */
+    if (!wanted || sambaTimedAheadHas(simulator->ahead, record->image, bindings))
+      continue;
+    SambaAheadCall ahead = {record->image, section, bindings, simulator->options.timing};
+    ahead.options.max_cycles = mostCycles(simulator, record);
+    ahead.options.known_to_end = simulator->ends[record->image];
+    sambaTimedAheadAdd(simulator->ahead, &ahead);
+  }
+}
+
+/* What was timed ahead for the call: kept when it is whole, else the fault. False when the call
+ * is to be timed now. */
+static bool takeAhead(SambaSimulator *simulator, uint32_t image, const SambaSection *section,
+                      const SambaBinding *bindings, SambaStatus *out_status,
+                      const SambaTimingResult **out_result) {
+  SambaAheadResult answer;
+  if (!simulator->ahead || findTimed(simulator, image, bindings, section->symbol_count) ||
+      !sambaTimedAheadTake(simulator->ahead, image, bindings, simulator->options.timing.stop,
+                           &answer))
+    return false;
+  simulator->ends[image] |= answer.ends;
+  *out_status = answer.status;
+  if (!answer.status) {
+    *out_result = keepTimed(simulator, image, bindings, section->symbol_count, &answer.result);
+    return true;
+  }
+  sambaTimingResultFree(&simulator->not_kept);
+  simulator->not_kept = answer.result;
+  *out_result = &simulator->not_kept;
+  return true;
+}
+
 static SambaStatus timeCall(SambaSimulator *simulator, const SambaPefSection *record,
                             const SambaSection *section, const SambaBinding *bindings,
                             const SambaIndexTraces *traces, const SambaTimingResult **out_result) {
@@ -638,8 +705,12 @@ SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, cons
                                           : bindData(simulator, call, section, bindings);
   if (!status)
     report.launch = launch(simulator, image);
+  const SambaTimingResult *result = NULL;
+  if (!status)
+    lookAhead(simulator, index, &scratch);
+  bool taken = !status && takeAhead(simulator, image, section, bindings, &status, &result);
   bool steps = simulator->options.cycle_engine && !simulator->options.no_timing;
-  SambaStatus stuck = status || steps ? NULL : checkEnd(simulator, record, section);
+  SambaStatus stuck = status || taken || steps ? NULL : checkEnd(simulator, record, section);
   if (stuck && simulator->options.no_timing)
     status = stuck;
   else if (!status && !stuck && !simulator->options.no_values)
@@ -647,9 +718,9 @@ SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, cons
                                 argument_count, simulator->options.no_timing ? NULL : &traces);
   if (stuck && stuck != status)
     sambaStatusFree(stuck); /* timing says it with the cycle */
-  if (!status && !simulator->options.no_timing) {
-    const SambaTimingResult *result;
+  if (!status && !taken && !simulator->options.no_timing)
     status = timeCall(simulator, record, section, bindings, &traces, &result);
+  if (result)
     report = (SambaCallReport){.cycles = result->cycles,
                                .launch = report.launch,
                                .dram_read_bytes = result->dram_read_bytes,
@@ -661,7 +732,6 @@ SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, cons
                                .events = result->events,
                                .link_busy_max = result->link_busy_max,
                                .units = result->units};
-  }
 
   sambaIndexTracesFree(&traces);
   sambaArenaDestroy(&scratch);

@@ -1,6 +1,7 @@
 /* The cycle engine's entry; see cycle.h. */
 #include "backend/sim/cycle/cycle.h"
 
+#include "backend/sim/call/stop.h"
 #include "backend/sim/cycle/chip.h"
 #include "backend/sim/cycle/faults.h"
 
@@ -212,7 +213,7 @@ static SambaStatus run(SambaChip *chip, const SambaTimingOptions *options) {
     limit = sambaEarlier(limit, options->max_cycles);
 
   while (sambaClockAdvance(&chip->clock)) {
-    if (options && options->stop && looks++ % windowsBetweenLooks == 0 && *options->stop)
+    if (options && looks++ % windowsBetweenLooks == 0 && sambaIsStopped(options->stop))
       return sambaChipInterrupted(chip);
     uint64_t end = sambaEarlier(chip->clock.now + chip->clock.window, limit + 1);
     uint64_t events = chip->events;

@@ -4,6 +4,7 @@
 #include "backend/section/access.h"
 #include "backend/section/pcu.h"
 #include "backend/section/width.h"
+#include "backend/sim/call/stop.h"
 #include "backend/sim/progress/fold.h"
 #include "backend/sim/progress/round.h"
 #include "backend/sim/progress/state.h"
@@ -130,7 +131,7 @@ static SambaProgress *runSection(const SambaMachine *machine, const SambaSection
   uint32_t actor;
   for (uint64_t steps = 0; sambaAgendaNext(&progress->agenda, &actor); ++steps) {
     advance(progress, actor);
-    if (stop && steps % stepsBetweenLooks == 0 && *stop) {
+    if (steps % stepsBetweenLooks == 0 && sambaIsStopped(stop)) {
       progress->stopped = true;
       break;
     }

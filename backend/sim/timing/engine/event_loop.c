@@ -1,6 +1,7 @@
 /* The event loop; see event_loop.h. */
 #include "backend/sim/timing/engine/event_loop.h"
 
+#include "backend/sim/call/stop.h"
 #include "backend/sim/timing/engine/address_generator.h"
 #include "backend/sim/timing/engine/agenda.h"
 #include "backend/sim/timing/engine/faults.h"
@@ -78,7 +79,7 @@ static SambaStatus runEvents(SambaEngine *engine, uint64_t limit) {
   while (sambaEventsPop(&engine->events, &time, &target)) {
     if (time > limit)
       return sambaEngineTooManyCycles(engine, limit);
-    if (engine->stop && *engine->stop)
+    if (sambaIsStopped(engine->stop))
       return sambaEngineInterrupted(engine);
     ++engine->event_count;
     engine->now = time;

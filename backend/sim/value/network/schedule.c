@@ -2,6 +2,7 @@
  * waits. When none is left and none runs, either all are done or the network is stuck. */
 #include "backend/sim/value/network/schedule.h"
 
+#include "backend/sim/call/stop.h"
 #include "backend/sim/value/network/stuck.h"
 #include "backend/sim/value/unit/buffer_unit.h"
 #include "backend/sim/value/unit/compute_unit.h"
@@ -33,7 +34,7 @@ static SambaStatus fire(SambaSectionRun *run, SambaUnitRun *unit) {
 /* Runs a unit until it waits. */
 static SambaStatus runUnit(SambaSectionRun *run, uint32_t unit) {
   for (;;) {
-    if (run->context.stop && *run->context.stop)
+    if (sambaIsStopped(run->context.stop))
       return sambaUnitFault(run, &run->units[unit],
                             run->units[unit].fired * sambaUnitJoinedFirings(run, &run->units[unit]),
                             "interrupted", "values were not computed to the end");
