@@ -8,9 +8,7 @@
 #include "backend/pef/container/initial_data.h"
 #include "backend/pef/image/image.h"
 #include "backend/section/check/order_check.h"
-#include "backend/sim/cycle/cycle.h"
-#include "backend/sim/progress/progress.h"
-#include "backend/sim/timed_ahead.h"
+#include "backend/sim/call_timer.h"
 #include "support/number/dtype.h"
 
 #include <stdlib.h>
@@ -38,13 +36,6 @@ typedef struct {
   SambaDType *dtypes;
 } ArgumentBlock;
 
-/* A timed call, kept for calls that look the same to the timing engine. */
-typedef struct {
-  uint32_t image;
-  uint64_t *addresses; /* one per formal */
-  SambaTimingResult result;
-} Timed;
-
 struct SambaSimulator {
   SambaMachine machine;
   SambaSimulatorOptions options;
@@ -53,14 +44,11 @@ struct SambaSimulator {
   SambaValues *values;
   SambaSection **sections;  /* per image */
   ArgumentBlock *arguments; /* per image */
-  bool *ends;               /* per image: known to run to its end on the chip */
   SambaSectionLoad *loads;  /* per image */
   Region *regions;
   SymbolState *symbols;
-  SAMBA_ARRAY(Timed) timed;   /* one per distinct call: it does not grow with the launches */
-  SambaTimingResult not_kept; /* of the last call that is timed anew each time */
-  SambaTimedAhead *ahead;     /* NULL: every call is timed at its turn */
-  uint32_t looked_ahead;      /* calls before this one have been given to it, or need not be */
+  SambaCallTimer *timer;
+  uint32_t looked_ahead; /* calls before this one have been given to it, or need not be */
   SambaLaunchBefore before;
   uint64_t now;
 };
@@ -83,7 +71,7 @@ SambaStatus sambaSimulatorCreate(const SambaMachine *machine, const SambaSimulat
 void sambaSimulatorDestroy(SambaSimulator *simulator) {
   if (!simulator)
     return;
-  sambaTimedAheadDestroy(simulator->ahead);
+  sambaCallTimerDestroy(simulator->timer); /* its threads read the sections */
   for (uint32_t r = 0; simulator->regions && r < simulator->pef->regions_count; ++r) {
     if (simulator->regions[r].data)
       munmap(simulator->regions[r].data, simulator->regions[r].bytes);
@@ -94,10 +82,6 @@ void sambaSimulatorDestroy(SambaSimulator *simulator) {
     free(simulator->symbols[s].written);
   free(simulator->regions);
   free(simulator->symbols);
-  for (size_t i = 0; i < simulator->timed.size; ++i)
-    sambaTimingResultFree(&simulator->timed.data[i].result);
-  sambaArrayFree(&simulator->timed);
-  sambaTimingResultFree(&simulator->not_kept);
   sambaValuesDestroy(simulator->values);
   sambaArenaDestroy(&simulator->arena);
   free(simulator);
@@ -312,7 +296,6 @@ static SambaStatus decodeImages(SambaSimulator *simulator) {
   const SambaPef *pef = simulator->pef;
   simulator->sections = SAMBA_ARENA_ARRAY(&simulator->arena, SambaSection *, pef->images_count + 1);
   simulator->arguments = SAMBA_ARENA_ARRAY(&simulator->arena, ArgumentBlock, pef->images_count + 1);
-  simulator->ends = SAMBA_ARENA_ARRAY(&simulator->arena, bool, pef->images_count + 1);
   simulator->loads = SAMBA_ARENA_ARRAY(&simulator->arena, SambaSectionLoad, pef->images_count + 1);
   for (uint32_t i = 0; i < pef->images_count; ++i) {
     const SambaPefImage *image = &pef->images[i];
@@ -353,6 +336,18 @@ static SambaStatus checkUnits(const SambaSimulator *simulator) {
   return status;
 }
 
+static void makeTimer(SambaSimulator *simulator) {
+  const SambaSimulatorOptions *options = &simulator->options;
+  SambaCallTimerOptions own = {.timing = options->timing,
+                               .untimed = options->no_timing,
+                               .no_memo = options->no_memo,
+                               .cycle_engine = options->cycle_engine,
+                               /* With values, data may decide about addresses, and the threads have
+                                * other work. */
+                               .ahead = options->no_values};
+  simulator->timer = sambaCallTimerCreate(&simulator->machine, &own, simulator->pef->images_count);
+}
+
 SambaStatus sambaSimulatorLoad(SambaSimulator *simulator, const SambaPef *pef) {
   if (simulator->pef)
     return sambaStatusMake(SAMBA_INVALID, "this device holds a PEF already; create another device");
@@ -362,6 +357,7 @@ SambaStatus sambaSimulatorLoad(SambaSimulator *simulator, const SambaPef *pef) {
   findOwners(simulator);
   SAMBA_RETURN_IF_ERROR(decodeImages(simulator));
   SAMBA_RETURN_IF_ERROR(checkUnits(simulator));
+  makeTimer(simulator);
   if (simulator->options.no_values)
     return NULL;
   for (uint32_t s = 0; s < pef->symbols_count; ++s)
@@ -539,156 +535,34 @@ static SambaLaunchCost launch(SambaSimulator *simulator, uint32_t image) {
   return cost;
 }
 
-static const SambaTimingResult *findTimed(const SambaSimulator *simulator, uint32_t image,
-                                          const SambaBinding *bindings, uint32_t count) {
-  for (size_t i = 0; i < simulator->timed.size; ++i) {
-    const Timed *timed = &simulator->timed.data[i];
-    bool same = timed->image == image;
-    for (uint32_t f = 0; f < count && same; ++f)
-      same = timed->addresses[f] == bindings[f].address;
-    if (same)
-      return &timed->result;
-  }
-  return NULL;
+static SambaTimedCall timedCall(const SambaSimulator *simulator, const SambaPefCall *call,
+                                const SambaBinding *bindings) {
+  const SambaPefSection *record = &simulator->pef->sections[call->section];
+  return (SambaTimedCall){record->image, simulator->sections[record->image], bindings,
+                          record->estimated_cycles};
 }
 
-/* Keeps the result for calls of the same image at the same addresses. */
-static const SambaTimingResult *keepTimed(SambaSimulator *simulator, uint32_t image,
-                                          const SambaBinding *bindings, uint32_t count,
-                                          const SambaTimingResult *result) {
-  Timed timed = {.image = image, .result = *result};
-  timed.addresses = SAMBA_ARENA_ARRAY(&simulator->arena, uint64_t, count + 1);
-  for (uint32_t f = 0; f < count; ++f)
-    timed.addresses[f] = bindings[f].address;
-  sambaArrayAppend(&simulator->timed, timed);
-  return &simulator->timed.data[simulator->timed.size - 1].result;
-}
-
-/* The bound that holds where the user gives none: far more than any good estimate is off. */
-static uint64_t defaultMaximum(const SambaPefSection *section) {
-  uint64_t bound;
-  return __builtin_mul_overflow(section->estimated_cycles, 100, &bound) ? 0 : bound;
-}
-
-static uint64_t mostCycles(const SambaSimulator *simulator, const SambaPefSection *record) {
-  uint64_t given = simulator->options.timing.max_cycles;
-  return given ? given : defaultMaximum(record);
-}
-
-/* Whether the section ends on the chip at all. That depends on shapes alone, so every image is
- * looked at once. Returns the fault, without cycles, when it does not. */
-static SambaStatus checkEnd(SambaSimulator *simulator, const SambaPefSection *record,
-                            const SambaSection *section) {
-  uint32_t image = record->image;
-  if (simulator->ends[image])
-    return NULL;
-  uint64_t most = simulator->options.no_timing ? 0 : mostCycles(simulator, record);
-  SambaProgress *progress =
-      sambaProgressRun(&simulator->machine, section, most, simulator->options.timing.stop);
-  bool stopped = sambaProgressWasStopped(progress);
-  SambaStatus status = stopped ? NULL : sambaProgressExplain(progress, NULL);
-  simulator->ends[image] = !status && !stopped;
-  sambaProgressFree(progress);
-  return status;
-}
-
-/* Calls that are timed ahead for each thread, at most: what a run that ends early has done in vain.
- */
-enum { AHEAD_PER_THREAD = 2 };
-
-/* Whether calls can be timed before their turn: with values, data may decide about addresses, and
- * the threads have other work. */
-static bool mayTimeAhead(const SambaSimulator *simulator) {
-  const SambaSimulatorOptions *options = &simulator->options;
-  return options->no_values && !options->no_memo && !options->cycle_engine &&
-         !options->timing.on_firing && options->timing.threads > 1;
-}
-
-/* Gives away the timing of calls behind this one, as far ahead as there are threads for them. */
+/* Gives the timer calls behind this one, as long as it has threads for them. */
 static void lookAhead(SambaSimulator *simulator, uint32_t index, SambaArena *scratch) {
   const SambaPef *pef = simulator->pef;
-  int threads = simulator->options.timing.threads;
-  if (!mayTimeAhead(simulator))
-    return;
-  if (!simulator->ahead && index + 1 < pef->calls_count)
-    simulator->ahead = sambaTimedAheadCreate(&simulator->machine, threads - 1);
   if (simulator->looked_ahead <= index)
     simulator->looked_ahead = index + 1;
-
-  while (simulator->ahead && simulator->looked_ahead < pef->calls_count &&
-         sambaTimedAheadCount(simulator->ahead) < (uint32_t)threads * AHEAD_PER_THREAD) {
+  while (sambaCallTimerWantsMore(simulator->timer, pef->calls_count - simulator->looked_ahead)) {
     const SambaPefCall *call = &pef->calls[simulator->looked_ahead++];
-    const SambaPefSection *record = &pef->sections[call->section];
-    const SambaSection *section = simulator->sections[record->image];
+    const SambaSection *section = simulator->sections[pef->sections[call->section].image];
     SambaBinding *bindings = SAMBA_ARENA_ARRAY(scratch, SambaBinding, section->symbol_count + 1);
     SambaStatus status = bind(simulator, call, section, scratch, bindings);
-    bool wanted = !status && !findTimed(simulator, record->image, bindings, section->symbol_count);
+    SambaTimedCall timed = timedCall(simulator, call, bindings);
+    if (!status)
+      sambaCallTimerAdd(simulator->timer, &timed);
     sambaStatusFree(status); /* the call says it at its turn */
-    if (!wanted || sambaTimedAheadHas(simulator->ahead, record->image, bindings))
-      continue;
-    SambaAheadCall ahead = {record->image, section, bindings, simulator->options.timing};
-    ahead.options.max_cycles = mostCycles(simulator, record);
-    ahead.options.known_to_end = simulator->ends[record->image];
-    sambaTimedAheadAdd(simulator->ahead, &ahead);
   }
-}
-
-/* What was timed ahead for the call: kept when it is whole, else the fault. False when the call
- * is to be timed now. */
-static bool takeAhead(SambaSimulator *simulator, uint32_t image, const SambaSection *section,
-                      const SambaBinding *bindings, SambaStatus *out_status,
-                      const SambaTimingResult **out_result) {
-  SambaAheadResult answer;
-  if (!simulator->ahead || findTimed(simulator, image, bindings, section->symbol_count) ||
-      !sambaTimedAheadTake(simulator->ahead, image, bindings, simulator->options.timing.stop,
-                           &answer))
-    return false;
-  simulator->ends[image] |= answer.ends;
-  *out_status = answer.status;
-  if (!answer.status) {
-    *out_result = keepTimed(simulator, image, bindings, section->symbol_count, &answer.result);
-    return true;
-  }
-  sambaTimingResultFree(&simulator->not_kept);
-  simulator->not_kept = answer.result;
-  *out_result = &simulator->not_kept;
-  return true;
-}
-
-static SambaStatus timeCall(SambaSimulator *simulator, const SambaPefSection *record,
-                            const SambaSection *section, const SambaBinding *bindings,
-                            const SambaIndexTraces *traces, const SambaTimingResult **out_result) {
-  SambaTimingOptions options = simulator->options.timing;
-  uint32_t image = record->image;
-  options.max_cycles = mostCycles(simulator, record);
-  options.known_to_end = simulator->ends[image];
-
-  /* Addresses that depend on data are timed anew. */
-  bool repeatable = !simulator->options.no_memo && (!traces || traces->size == 0);
-  *out_result = repeatable ? findTimed(simulator, image, bindings, section->symbol_count) : NULL;
-  if (*out_result)
-    return NULL;
-
-  SambaTimingResult result = {0};
-  SambaStatus status =
-      simulator->options.cycle_engine
-          ? sambaCycleExecute(&simulator->machine, section, bindings, traces, &options, &result)
-          : sambaTimingExecute(&simulator->machine, section, bindings, traces, &options, &result);
-  if (repeatable && !status) {
-    *out_result = keepTimed(simulator, image, bindings, section->symbol_count, &result);
-    return NULL;
-  }
-  sambaTimingResultFree(&simulator->not_kept);
-  simulator->not_kept = result;
-  *out_result = &simulator->not_kept;
-  return status;
 }
 
 SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, const uint64_t *argins,
                                  SambaCallReport *out_report) {
   const SambaPefCall *call = &simulator->pef->calls[index];
-  const SambaPefSection *record = &simulator->pef->sections[call->section];
-  uint32_t image = record->image;
+  uint32_t image = simulator->pef->sections[call->section].image;
   const SambaSection *section = simulator->sections[image];
   SambaArena scratch = {0};
   SambaBinding *bindings = SAMBA_ARENA_ARRAY(&scratch, SambaBinding, section->symbol_count + 1);
@@ -708,9 +582,11 @@ SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, cons
   const SambaTimingResult *result = NULL;
   if (!status)
     lookAhead(simulator, index, &scratch);
-  bool taken = !status && takeAhead(simulator, image, section, bindings, &status, &result);
+  const SambaTimedCall timed = timedCall(simulator, call, bindings);
+  bool taken = !status && sambaCallTimerTake(simulator->timer, &timed, &status, &result);
   bool steps = simulator->options.cycle_engine && !simulator->options.no_timing;
-  SambaStatus stuck = status || taken || steps ? NULL : checkEnd(simulator, record, section);
+  SambaStatus stuck =
+      status || taken || steps ? NULL : sambaCallTimerCheckEnd(simulator->timer, &timed);
   if (stuck && simulator->options.no_timing)
     status = stuck;
   else if (!status && !stuck && !simulator->options.no_values)
@@ -719,7 +595,7 @@ SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, cons
   if (stuck && stuck != status)
     sambaStatusFree(stuck); /* timing says it with the cycle */
   if (!status && !taken && !simulator->options.no_timing)
-    status = timeCall(simulator, record, section, bindings, &traces, &result);
+    status = sambaCallTimerTime(simulator->timer, &timed, &traces, &result);
   if (result)
     report = (SambaCallReport){.cycles = result->cycles,
                                .launch = report.launch,
