@@ -35,8 +35,10 @@ static uint32_t axisNode(const Classes *classes, uint32_t tensor, uint32_t axis)
   return classes->dims + tensor * SAMBA_MAX_RANK + axis;
 }
 
+/* Ties the axes of a tensor to the dimensions that walk them point by point. An axis of a tensor
+ * between the groups that is walked otherwise can be no slice; an argument may be loaded anyhow. */
 static void tieMap(Classes *classes, const SambaStageGraph *graph, const SambaGroups *groups,
-                   uint32_t g, const SambaStageOperand *map) {
+                   uint32_t g, const SambaStageOperand *map, bool between) {
   const SambaGroup *group = groups->groups[g];
   const SambaStageTensor *tensor = &graph->tensors[map->tensor];
 
@@ -51,7 +53,7 @@ static void tieMap(Classes *classes, const SambaStageGraph *graph, const SambaGr
     if (used == 1 && map->axes[axis].coefficients[found] == 1 && map->axes[axis].constant == 0 &&
         group->extents[found] == tensor->dims[axis])
       tie(classes, node, dimNode(g, found));
-    else
+    else if (between)
       classes->spoiled[find(classes, node)] = true;
   }
 }
@@ -84,6 +86,38 @@ static bool isPipeline(Classes *classes, const SambaStageGraph *graph, const Sam
   return true;
 }
 
+/* Ties what the groups do to the tensors between them, and, where `arguments` says so, to the
+ * arguments. */
+static void tieGroups(Classes *classes, const SambaStageGraph *graph, const SambaGroups *groups,
+                      const bool *between, bool arguments) {
+  for (uint32_t node = 0; node < classes->dims + graph->tensor_count * SAMBA_MAX_RANK; ++node) {
+    classes->parent[node] = node;
+    classes->spoiled[node] = false;
+  }
+
+  for (uint32_t g = 0; g < groups->count; ++g) {
+    const SambaGroup *group = groups->groups[g];
+    for (uint32_t i = 0; i < group->operand_count; ++i) {
+      const SambaStageOperand *map = &group->operands[i].map;
+      if (between[map->tensor] || (arguments && !group->operands[i].indexes))
+        tieMap(classes, graph, groups, g, map, between[map->tensor]);
+    }
+    if (between[group->output.tensor])
+      tieMap(classes, graph, groups, g, &group->output, true);
+  }
+}
+
+/* Class `index` of those that the ties make; false past the last one. */
+static bool findClass(Classes *classes, const SambaStageGraph *graph, const SambaGroups *groups,
+                      const bool *between, uint32_t index, uint32_t *out_dims) {
+  bool found = false;
+  for (uint32_t dim = 0; groups->count && dim < groups->groups[0]->dim_count && !found; ++dim) {
+    uint32_t root = find(classes, dimNode(0, dim));
+    found = isPipeline(classes, graph, groups, between, root, out_dims) && index-- == 0;
+  }
+  return found;
+}
+
 bool sambaPlanPipelineClass(const SambaStageGraph *graph, const SambaGroups *groups, uint32_t index,
                             uint32_t *out_dims) {
   uint32_t dims = groups->count * SAMBA_MAX_STAGE_DIMS;
@@ -92,27 +126,18 @@ bool sambaPlanPipelineClass(const SambaStageGraph *graph, const SambaGroups *gro
   Classes classes = {sambaAllocateZeroed(nodes, sizeof(uint32_t)),
                      sambaAllocateZeroed(nodes, sizeof(bool)), dims};
   bool *between = sambaAllocateZeroed(graph->tensor_count, sizeof *between);
-  for (uint32_t node = 0; node < nodes; ++node)
-    classes.parent[node] = node;
   for (uint32_t g = 0; g < groups->count; ++g)
     for (uint32_t i = 0; i < groups->groups[g]->operand_count; ++i)
       if (graph->tensors[groups->groups[g]->operands[i].map.tensor].role != SAMBA_TENSOR_ARGUMENT)
         between[groups->groups[g]->operands[i].map.tensor] = true;
 
-  for (uint32_t g = 0; g < groups->count; ++g) {
-    const SambaGroup *group = groups->groups[g];
-    for (uint32_t i = 0; i < group->operand_count; ++i)
-      if (between[group->operands[i].map.tensor])
-        tieMap(&classes, graph, groups, g, &group->operands[i].map);
-    if (between[group->output.tensor])
-      tieMap(&classes, graph, groups, g, &group->output);
-  }
-
-  bool found = false;
-  for (uint32_t dim = 0; groups->count && dim < groups->groups[0]->dim_count && !found; ++dim) {
-    uint32_t root = find(&classes, dimNode(0, dim));
-    found = isPipeline(&classes, graph, groups, between, root, out_dims) && index-- == 0;
-  }
+  /* Groups that no tensor connects, such as the projections of queries, keys and values, run side
+   * by side along what they read together. */
+  tieGroups(&classes, graph, groups, between, false);
+  bool any = findClass(&classes, graph, groups, between, 0, out_dims);
+  if (!any)
+    tieGroups(&classes, graph, groups, between, true);
+  bool found = findClass(&classes, graph, groups, between, index, out_dims);
 
   free(classes.parent);
   free(classes.spoiled);
