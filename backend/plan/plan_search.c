@@ -563,7 +563,12 @@ static int64_t sumPoints(const Search *search, int64_t depth) {
   return points;
 }
 
-/* Cuts the sums of a pipeline where a slot is one token that is taken when all of it is there. */
+/* Of an array: streams of several groups share lanes, which they pass token by token, and longer
+ * tokens let others wait longer than FIFOs even out. */
+enum { arraySumPoints = 512 };
+
+/* Cuts the sums of a pipeline: of SIMD where a slot is one token that is taken when all of it is
+ * there, of arrays where their tokens are long. */
 static void cutSums(Search *search) {
   const SambaGroup *group = search->group;
   SambaTileNest *nest = &search->best->nest;
@@ -571,11 +576,13 @@ static void cutSums(Search *search) {
   memcpy(search->tile, nest->tile, sizeof search->tile);
   for (uint32_t dim = group->parallel_count; dim < group->dim_count; ++dim) {
     depth *= nest->tile[dim];
-    if (nest->tile[dim] != group->extents[dim])
+    if (nest->tile[dim] != group->extents[dim] && !group->systolic)
       return;
   }
 
-  int64_t wanted = sumPoints(search, depth);
+  int64_t wanted = group->systolic && depth > arraySumPoints ? arraySumPoints : depth;
+  if (!group->systolic)
+    wanted = sumPoints(search, depth);
   if (group->lane_reduce || wanted == depth || 2 * chunkReduced(search, wanted) < wanted)
     return;
   SambaTileNest cut;
@@ -611,7 +618,7 @@ bool sambaPlanSearch(const SambaStageGraph *graph, const SambaGroup *group,
     streamLoads(&search);
   if (search.found && group->systolic && searchCarried(&search))
     joinLoads(&search);
-  if (search.found && limits->pipeline.count && !group->systolic)
+  if (search.found && limits->pipeline.count && !search.carried)
     cutSums(&search);
   return search.found;
 }
