@@ -155,8 +155,8 @@ def PartitionSections : Pass<"samba-partition-sections", "::mlir::ModuleOp"> {
                  Option<"mapping", "mapping", "std::string", "\"section\"",
                         "section or spatial">,
                  Option<"search_seconds", "search_seconds", "std::string", "\"\"",
-                        "seconds that the search of o3 may take, counted by its work; empty: 2, or "
-                        "20 for a graph that trains">,
+                        "seconds that the search of o3 may take, counted by its work; empty: 3, or "
+                        "30 for a graph that trains">,
                  Option<"rules", "rules", "std::string", "\"\"",
                         "a file of fusion rules, or llama, gpt2, bert or resnet; empty: none">];
 }

@@ -22,7 +22,7 @@ const SambaPipelineOption sambaPipelineOptionTable[] = {
     ROW(target, "sn40l", "a shipped machine or a machine file"),
     ROW(opt, "o1", "o0 (every operator its own section), o1 (fused) or o3 (searched)"),
     ROW(search_seconds, "",
-        "seconds that the search of o3 may take, by its work; none: 2, or 20 to train"),
+        "seconds that the search of o3 may take, by its work; none: 3, or 30 to train"),
     ROW(mapping, "section", "section, or spatial: the whole graph is one section"),
     ROW(precision, "mp0", "mp0 (f32), mp1 (contractions in bf16) or mp4 (bf16)"),
     ROW(inference, "true", "false: the graph is trained, as the next four say"),

@@ -44,7 +44,7 @@ static double cyclesOf(Moves *moves, const Numbers *operators) {
   if (search->classes.list.data[class].priced)
     ++search->result->reused;
   else
-    sambaSearchPrice(search, &class, 1);
+    sambaSearchPrice(search, &class, 1, false);
   const SambaSectionClass *found = &search->classes.list.data[class];
   return found->fits ? found->cycles : INFINITY;
 }

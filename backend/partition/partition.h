@@ -42,6 +42,8 @@ typedef struct SambaPartitionValue {
 typedef struct SambaPartitionTrial {
   const uint32_t *operators; /* by number, in their order */
   uint32_t count;
+  bool careful; /* asked for a price closer to that of the plan that the section gets in the end,
+                   which takes about twice as long */
   bool fits;
   double cycles; /* predicted for the section with its launch */
   double load;   /* of those: what is saved when the same section ran just before */
@@ -61,7 +63,8 @@ typedef struct SambaPartitionProblem {
   uint32_t seed_count;
   const uint32_t *seed;
   void (*price)(void *user, SambaPartitionTrial *trials, uint32_t count);
-  bool (*isOver)(void *user); /* no more trials: the best of what is known */
+  /* Whether this share of the time is over: then the best of what is known is taken. */
+  bool (*isOver)(void *user, double share);
   void *user;
 } SambaPartitionProblem;
 

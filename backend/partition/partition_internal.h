@@ -39,7 +39,7 @@ typedef struct SambaSectionClass {
   const uint32_t *operators; /* of one of them, in the order of the problem */
   uint32_t count;
   uint32_t intervals; /* that have it */
-  bool priced, fits;
+  bool priced, fits, careful;
   double cycles, load;
 } SambaSectionClass;
 
@@ -106,11 +106,12 @@ typedef struct SambaSearch {
 /* Cycles of a group that is no section by itself: more than any graph takes. */
 #define SAMBA_HOPELESS_CYCLES 1e15
 
-/* Whether time is over. */
+/* Whether time is over: for first prices, or for careful ones, which have what is left. */
 bool sambaSearchIsOver(SambaSearch *search);
-/* Asks for the price of a few classes. */
+bool sambaSearchIsOverForCareful(SambaSearch *search);
+/* Asks for the price of a few classes; `careful`: for that of the plans that they would get. */
 enum { SAMBA_TRIALS_AT_ONCE = 4 };
-void sambaSearchPrice(SambaSearch *search, const uint32_t *classes, uint32_t count);
+void sambaSearchPrice(SambaSearch *search, const uint32_t *classes, uint32_t count, bool careful);
 
 /* Moves groups and whole sections to other sections while that takes fewer cycles. sizes: the
  * groups of each section of the order; writes those of the new order, which is returned in

@@ -143,7 +143,7 @@ static void priceCandidates(Search *search, Candidates *candidates) {
     uint32_t classes[SAMBA_TRIALS_AT_ONCE], count = 0;
     for (size_t k = i; k < candidates->size && count < SAMBA_TRIALS_AT_ONCE; ++k)
       classes[count++] = candidates->data[k].class;
-    sambaSearchPrice(search->all, classes, count);
+    sambaSearchPrice(search->all, classes, count, false);
   }
 }
 
@@ -204,7 +204,7 @@ static void priceKnown(Search *search, const KnownPartition *known) {
     cell->seed = true;
     findClass(search, cell, first, known->sizes[s]);
     if (!classOf(search, cell)->priced)
-      sambaSearchPrice(search->all, &cell->class, 1);
+      sambaSearchPrice(search->all, &cell->class, 1, false);
   }
 }
 
@@ -316,7 +316,7 @@ static void explainEnd(Search *search, uint32_t first, uint32_t length, const do
   if (!classOf(search, longer)->priced && sambaSearchIsOver(search->all))
     return;
   if (!classOf(search, longer)->priced)
-    sambaSearchPrice(search->all, &longer->class, 1);
+    sambaSearchPrice(search->all, &longer->class, 1, false);
   const SambaSectionClass *class = classOf(search, longer);
   section->end = class->fits ? SAMBA_PARTITION_SEARCH : SAMBA_PARTITION_ROOM;
   if (class->fits)
@@ -374,27 +374,99 @@ typedef struct Found {
   Places starts;
 } Found;
 
-/* Searches one order, and writes the result when it is better than what that has. */
+/* The ways through the intervals of an order. */
+typedef struct Ways {
+  Way *ways;
+  Arrival *arrivals;
+} Ways;
+
+static Ways waysCreate(const Search *search) {
+  uint32_t count = search->order->group_count;
+  size_t cells = search->intervals.row[count];
+  return (Ways){sambaAllocate(sambaArraySize(cells + 1, sizeof(Way))),
+                sambaAllocate(sambaArraySize(count + 1, sizeof(Arrival)))};
+}
+
+static void waysFree(Ways *ways) {
+  free(ways->ways);
+  free(ways->arrivals);
+}
+
+/*===-- Careful prices ------------------------------------------------------------------------===*/
+
+/* A section is asked for its careful price where that may be lower by this share than the first one
+ * and where it takes this share of the whole graph: sections of several products gain most. */
+static const double carefulShare = 0.75, worthShare = 0.02;
+
+static void addCareful(Search *search, SambaCell *cell, double gain, Candidates *candidates) {
+  SambaSectionClass *class = classOf(search, cell);
+  if (!class->priced || !class->fits || class->careful)
+    return;
+  class->careful = true; /* once */
+  sambaArrayAppend(candidates, (Candidate){cell->class, gain});
+}
+
+/* The sections of the best way, first of all, and those that would be better than the ways through
+ * them. */
+static void gatherCareful(Search *search, const Ways *ways, Candidates *candidates) {
+  double all = ways->arrivals[search->order->group_count].way.cycles;
+  Places starts = findStarts(search, ways->ways, ways->arrivals);
+  candidates->size = 0;
+  for (size_t s = starts.size - 1; s-- > 0;) {
+    uint32_t first = starts.data[s + 1], length = starts.data[s] - first;
+    addCareful(search, sambaCellAt(&search->intervals, first, length), INFINITY, candidates);
+  }
+  sambaArrayFree(&starts);
+
+  for (uint32_t first = 0; first < search->order->group_count; ++first)
+    for (uint32_t length = 2; length <= sambaRowLength(&search->intervals, first); ++length) {
+      SambaCell *cell = sambaCellAt(&search->intervals, first, length);
+      if (cell->state != CELL_PRICED || !classOf(search, cell)->fits)
+        continue;
+      double cycles = classOf(search, cell)->cycles, best = bestApart(search, first, length);
+      if (cycles >= worthShare * all && carefulShare * cycles < best)
+        addCareful(search, cell, best - carefulShare * cycles, candidates);
+    }
+}
+
+/* First prices are those of the plan that the planner finds in large steps. What a section gets in
+ * the end is the best of several plans. Sections of several products gain more by that than the
+ * products alone (up to a fifth), so that first prices part what should be together. */
+static void priceCarefully(Search *search, Ways *ways) {
+  Candidates candidates = {0};
+  gatherCareful(search, ways, &candidates);
+  qsort(candidates.data, candidates.size, sizeof *candidates.data, compareCandidates);
+  for (size_t i = 0; i < candidates.size; ++i) {
+    SambaSectionClass *class = &search->all->classes.list.data[candidates.data[i].class];
+    class->careful = false;
+    if (!sambaSearchIsOverForCareful(search->all))
+      sambaSearchPrice(search->all, &candidates.data[i].class, 1, true);
+  }
+  sambaArrayFree(&candidates);
+  findArrivals(search, ways->ways, ways->arrivals);
+}
+
+/* Searches one order, and writes the result when it is better than what that has. `careful`: the
+ * result comes of careful prices, and is written in any case. */
 static Found searchOrder(SambaSearch *all, const SambaGroupOrder *order,
-                         const KnownPartition *known, SambaArena *arena) {
+                         const KnownPartition *known, bool careful, SambaArena *arena) {
   uint32_t count = order->group_count;
   Search search = {.all = all, .problem = all->problem, .order = order};
   search.intervals = sambaIntervalsCreate(all->problem, order);
   priceKnown(&search, known);
   priceIntervals(&search);
 
-  size_t cells = search.intervals.row[count];
-  Way *ways = sambaAllocate(sambaArraySize(cells + 1, sizeof *ways));
-  Arrival *arrivals = sambaAllocate(sambaArraySize(count + 1, sizeof *arrivals));
-  findArrivals(&search, ways, arrivals);
-  Found found = {.cycles = arrivals[count].way.cycles,
+  Ways ways = waysCreate(&search);
+  findArrivals(&search, ways.ways, ways.arrivals);
+  if (careful && !isinf(ways.arrivals[count].way.cycles))
+    priceCarefully(&search, &ways);
+  Found found = {.cycles = ways.arrivals[count].way.cycles,
                  .known_cycles = cyclesOfKnown(&search, known)};
   if (!isinf(found.cycles))
-    found.starts = findStarts(&search, ways, arrivals);
-  if (found.cycles < all->result->cycles)
+    found.starts = findStarts(&search, ways.ways, ways.arrivals);
+  if (careful ? !isinf(found.cycles) : found.cycles < all->result->cycles)
     writeResult(&search, &found.starts, found.cycles, arena);
-  free(ways);
-  free(arrivals);
+  waysFree(&ways);
   sambaIntervalsFree(&search.intervals);
   return found;
 }
@@ -418,7 +490,8 @@ static KnownPartition seedInGroups(const SambaPartitionProblem *problem,
 
 /* Moves groups between the sections that were found and searches the order that comes of it, as
  * long as that helps. */
-static void improve(SambaSearch *search, SambaGroupOrder order, Found *found, SambaArena *arena) {
+static void improve(SambaSearch *search, SambaGroupOrder order, Found *found,
+                    SambaGroupOrder *out_best, SambaArena *arena) {
   uint32_t *sizes = sambaAllocate(sambaArraySize(order.group_count + 1, sizeof *sizes));
   for (double before = INFINITY; found->cycles < before && !isinf(found->cycles);) {
     uint32_t count = (uint32_t)found->starts.size - 1;
@@ -429,7 +502,10 @@ static void improve(SambaSearch *search, SambaGroupOrder order, Found *found, Sa
     if (sambaSearchIsOver(search) || !sambaMoveGroups(search, &order, &count, sizes, arena, &moved))
       break;
     sambaArrayFree(&found->starts);
-    *found = searchOrder(search, &moved, &(KnownPartition){count, sizes}, arena);
+    double best = search->result->cycles;
+    *found = searchOrder(search, &moved, &(KnownPartition){count, sizes}, false, arena);
+    if (found->cycles < best)
+      *out_best = moved;
     order = moved;
   }
   free(sizes);
@@ -441,21 +517,26 @@ SambaPartition sambaPartitionSearch(const SambaPartitionProblem *problem, SambaA
       .problem = problem, .classes = sambaSectionClassesCreate(problem), .result = &result};
   SambaGroupOrder given = sambaGroupOrderCreate(problem, NULL, arena), late = {0};
   KnownPartition seed = seedInGroups(problem, &given, arena);
-  Found of_given = searchOrder(&search, &given, &seed, arena), of_late = {.cycles = INFINITY};
+  Found of_given = searchOrder(&search, &given, &seed, false, arena),
+        of_late = {.cycles = INFINITY};
   result.seed_cycles = of_given.known_cycles;
   double in_order = of_given.cycles;
   bool has_late = !sambaSearchIsOver(&search) && sambaLateOrder(problem, &given, arena, &late);
   if (has_late)
-    of_late = searchOrder(&search, &late, &(KnownPartition){0, NULL}, arena);
+    of_late = searchOrder(&search, &late, &(KnownPartition){0, NULL}, false, arena);
 
   /* Time may be over before groups have moved in both orders: the better one is first. */
   bool late_first = of_late.cycles < of_given.cycles;
-  improve(&search, late_first ? late : given, late_first ? &of_late : &of_given, arena);
+  SambaGroupOrder best = late_first ? late : given;
+  improve(&search, best, late_first ? &of_late : &of_given, &best, arena);
   if (has_late && !sambaSearchIsOver(&search))
-    improve(&search, late_first ? given : late, late_first ? &of_given : &of_late, arena);
+    improve(&search, late_first ? given : late, late_first ? &of_given : &of_late, &best, arena);
+  bool reordered = result.cycles < in_order;
+  Found last = searchOrder(&search, &best, &(KnownPartition){0, NULL}, true, arena);
+  sambaArrayFree(&last.starts);
   sambaArrayFree(&of_given.starts);
   sambaArrayFree(&of_late.starts);
-  result.reordered = result.cycles < in_order;
+  result.reordered = reordered;
   sambaGatherRepeats(&search, arena);
   sambaSectionClassesFree(&search.classes);
   return result;

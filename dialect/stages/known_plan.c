@@ -61,7 +61,7 @@ static SambaContentDigest digestOf(const SambaPlanTarget *target, uint32_t divis
   sambaArenaDestroy(&arena);
   /* Attributes exist once per context for each content. */
   uint64_t all[] = {(uint64_t)(uintptr_t)target->attribute.ptr,
-                    2 * (uint64_t)divisor + target->compares, content.words[0], content.words[1]};
+                    4 * (uint64_t)divisor + target->compares, content.words[0], content.words[1]};
   return sambaBytesDigest(all, sizeof all);
 }
 
@@ -168,11 +168,11 @@ static bool carriesSums(const SambaStageGraph *graph) {
 static const double otherShare = 0.99;
 
 /* The planner ranks candidates by a model that is coarser than the prediction. So what it does with
- * more room may be slower than what it does with less: these plans are made too, one with other
- * numbers of replicas, and compared by the prediction. `given`: the mappings that were there
+ * more room may be slower than what it does with less: these plans are made too, the first one with
+ * other numbers of replicas, and compared by the prediction. `given`: the mappings that were there
  * before. */
-static void compareOthers(const SambaPlanTarget *target, const SambaMapping *given,
-                          Wanted *wanted) {
+static void compareOthers(const SambaPlanTarget *target, SambaPlanCompare compares,
+                          const SambaMapping *given, Wanted *wanted) {
   static const struct {
     int64_t pmu_bytes, grid_rows, bandwidth; /* divisors */
     uint32_t pcus;
@@ -184,15 +184,18 @@ static void compareOthers(const SambaPlanTarget *target, const SambaMapping *giv
   SambaMapping *best = sambaAllocate(size + 1);
   bool carried = carriesSums(graph);
   SambaSearchMemo *searches = searchesOf(target);
+  uint64_t work = wanted->cost.work;
   memcpy(best, graph->mappings, size);
-  for (size_t i = 0; i < sizeof others / sizeof *others; ++i) {
+  size_t count = compares == SAMBA_COMPARE_ALL ? sizeof others / sizeof *others : 1;
+  for (size_t i = 0; i < count; ++i) {
     SambaMachine machine = *target->machine;
     machine.pmu_bytes /= others[i].pmu_bytes;
     machine.grid_rows /= others[i].grid_rows;
     machine.hbm_channel_mbps /= others[i].bandwidth;
     SambaPlanOptions options = {.parallel_divisor = others[i].pcus,
                                 .tries_beside = others[i].tries_beside,
-                                .searches = searches};
+                                .searches = searches,
+                                .work = &work};
     Wanted other = {.graph = graph};
     memcpy(graph->mappings, given, size);
     SambaStatus status = sambaPlanTiles(graph, &machine, &options);
@@ -201,6 +204,7 @@ static void compareOthers(const SambaPlanTarget *target, const SambaMapping *giv
     bool wanting = !status && !carried && carriesSums(graph);
     if (!status && !same && !wanting) /* it has all mappings now: emitted for the whole machine */
       status = planGraph(target, NULL, graph, &other);
+    work += other.cost.work;
     if (!status && other.fits && other.cost.cycles <= otherShare * wanted->cost.cycles) {
       memcpy(best, graph->mappings, size);
       wanted->cost = other.cost;
@@ -208,6 +212,7 @@ static void compareOthers(const SambaPlanTarget *target, const SambaMapping *giv
     sambaStatusFree(status);
   }
   memcpy(graph->mappings, best, size);
+  wanted->cost.work = work;
   sambaSearchMemoRelease(searches);
   free(best);
 }
@@ -254,13 +259,13 @@ static SambaStatus compareOrFind(const SambaPlanTarget *target, Wanted *wanted, 
     return NULL;
 
   SambaPlanTarget own = *target;
-  own.compares = false;
+  own.compares = SAMBA_COMPARE_NONE;
   size_t size = graph->stage_count * sizeof *graph->mappings;
   SambaMapping *given = sambaAllocate(size + 1);
   memcpy(given, graph->mappings, size);
   SambaStatus status = planOrFind(&own, NULL, wanted, say_why);
   if (wanted->fits) {
-    compareOthers(&own, given, wanted);
+    compareOthers(&own, target->compares, given, wanted);
     keepPlan(target, digest, wanted, NULL);
   }
   free(given);

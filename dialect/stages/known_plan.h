@@ -12,13 +12,16 @@
 
 #include "mlir-c/IR.h"
 
+/* With which plans the planner's own is compared, besides: none; one with other numbers of
+ * replicas; and those for less of the machine. The one that is predicted to take the fewest cycles
+ * is taken. */
+typedef enum { SAMBA_COMPARE_NONE, SAMBA_COMPARE_REPLICAS, SAMBA_COMPARE_ALL } SambaPlanCompare;
+
 /* A machine, and the #rdu.machine attribute that says the same. */
 typedef struct SambaPlanTarget {
   const SambaMachine *machine;
   MlirAttribute attribute;
-  /* Plans for less of the machine, and with other numbers of replicas, are made too; of all of them
-   * the one that is predicted to take the fewest cycles is taken. */
-  bool compares;
+  SambaPlanCompare compares;
   SambaPortCounts *counts; /* of the machine's ports, for all plans of one thread; may be NULL */
 } SambaPlanTarget;
 

@@ -74,7 +74,8 @@ bool sambaTileSections(MlirOperation section, const char *dump, const char *comp
   SambaMachine machine;
   SambaPlanTarget target = {.machine = &machine,
                             .attribute = sambaOperationAttribute(section, "machine"),
-                            .compares = strcmp(compare, "true") == 0};
+                            .compares = strcmp(compare, "true") == 0 ? SAMBA_COMPARE_ALL
+                                                                     : SAMBA_COMPARE_NONE};
   SambaPlanOptions options = {.parallel_divisor = sambaParallelDivisor(section)};
   SambaStatus status = machineOf(section, &machine);
 

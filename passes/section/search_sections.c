@@ -217,17 +217,19 @@ typedef struct Pricing {
  * does. Time is counted by them, so that the same sections are found on any host. */
 static const double choicesPerSecond = 4e6;
 
-static bool isOver(void *user) {
+static bool isOver(void *user, double share) {
   const Pricing *pricing = user;
-  return pricing->time->used >= pricing->time->given;
+  return pricing->time->used >= share * pricing->time->given;
 }
 
 static bool tryOperators(const SambaSearchRequest *request, const uint32_t *numbers, uint32_t count,
-                         SambaPlanCost *cost, SambaText *why) {
+                         bool careful, SambaPlanCost *cost, SambaText *why) {
+  SambaPlanTarget target = *request->target;
+  target.compares = careful ? SAMBA_COMPARE_REPLICAS : SAMBA_COMPARE_NONE;
   MlirOperation *operators = sambaAllocate(sambaArraySize(count + 1, sizeof *operators));
   for (uint32_t i = 0; i < count; ++i)
     operators[i] = request->operators[numbers[i]];
-  bool fits = sambaSectionTry(request->target, operators, count, cost, why);
+  bool fits = sambaSectionTry(&target, operators, count, cost, why);
   free(operators);
   return fits;
 }
@@ -236,8 +238,8 @@ static void price(void *user, SambaPartitionTrial *trials, uint32_t count) {
   const Pricing *pricing = user;
   for (uint32_t i = 0; i < count; ++i) {
     SambaPlanCost cost = {0};
-    trials[i].fits =
-        tryOperators(pricing->request, trials[i].operators, trials[i].count, &cost, NULL);
+    trials[i].fits = tryOperators(pricing->request, trials[i].operators, trials[i].count,
+                                  trials[i].careful, &cost, NULL);
     trials[i].cycles = cost.cycles;
     trials[i].load = cost.load;
     pricing->time->used += (double)cost.work / choicesPerSecond;
@@ -260,7 +262,7 @@ static MlirAttribute endOf(const SambaSearchRequest *request, const SambaPartiti
     next = request->operators[order[section->count]];
   if (section->end == SAMBA_PARTITION_ROOM) {
     SambaPlanCost unused;
-    tryOperators(request, order, section->count + section->next, &unused, &end.why);
+    tryOperators(request, order, section->count + section->next, false, &unused, &end.why);
   }
   MlirAttribute attribute =
       sambaSectionEndAttribute(&end, mlirOperationGetContext(request->operators[order[0]]), next);

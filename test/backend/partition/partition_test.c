@@ -38,6 +38,7 @@ typedef struct Graph {
   uint32_t what[mostOperators]; /* a kind of the machine */
   uint32_t makes[mostOperators], most[mostOperators];
   uint32_t trials, over_after;
+  double rough; /* share that first prices of several operators are too high */
 } Graph;
 
 static uint64_t state = 1;
@@ -93,7 +94,8 @@ static void priceOne(const Graph *graph, SambaPartitionTrial *trial) {
   }
   trial->fits = units <= machine->units && ports <= machine->ports;
   trial->load = machine->load;
-  trial->cycles = round(fmax(work, bytes / machine->bytes_per_cycle) + machine->launch);
+  double rough = trial->count > 1 && !trial->careful ? 1 + graph->rough : 1;
+  trial->cycles = round(rough * fmax(work, bytes / machine->bytes_per_cycle) + machine->launch);
 }
 
 static void price(void *user, SambaPartitionTrial *trials, uint32_t count) {
@@ -103,9 +105,9 @@ static void price(void *user, SambaPartitionTrial *trials, uint32_t count) {
     priceOne(graph, &trials[i]);
 }
 
-static bool isOver(void *user) {
+static bool isOver(void *user, double share) {
   Graph *graph = user;
-  return graph->trials >= graph->over_after;
+  return graph->trials >= share * graph->over_after;
 }
 
 /*===-- Graphs --------------------------------------------------------------------------------===*/
@@ -457,11 +459,32 @@ static void timeIsOver(void **unused) {
       graph.over_after = trials;
       SambaPartition found = sambaPartitionSearch(&graph.problem, &arena);
       assert_true(found.cycles <= found.seed_cycles);
-      assert_true(!found.over || graph.trials >= trials);
+      assert_true(!found.over || graph.trials >= trials * 2 / 3);
       for (uint32_t s = 0; trials == 0 && s + 1 < found.section_count; ++s)
         assert_int_equal(found.sections[s].count, 1);
       sambaArenaDestroy(&arena);
     }
+}
+
+/* First prices of several operators may be a fifth too high: with careful ones comes nearly what
+ * comes of exact prices (1.14 without careful ones). */
+static void carefulPricesDecide(void **unused) {
+  (void)unused;
+  enum { graphs = 200 };
+  double careful = 0;
+  for (uint64_t seed = 1; seed <= graphs; ++seed) {
+    SambaArena arena = {0};
+    Graph graph;
+    state = seed;
+    makeRandom(&graph, 14);
+    SambaPartition exact = sambaPartitionSearch(&graph.problem, &arena);
+    graph.rough = 0.2;
+    SambaPartition found = sambaPartitionSearch(&graph.problem, &arena);
+    careful += found.cycles / exact.cycles / graphs;
+    sambaArenaDestroy(&arena);
+  }
+  print_message("with careful prices %.4f of the cycles that exact ones find\n", careful);
+  assert_true(careful < 1.02);
 }
 
 /* Groups stay together and stretches apart, and a section has no more operators than it may. */
@@ -501,6 +524,7 @@ int main(void) {
                                      cmocka_unit_test(equalLayersArePricedOnce),
                                      cmocka_unit_test(equalEndsRunTogether),
                                      cmocka_unit_test(timeIsOver),
+                                     cmocka_unit_test(carefulPricesDecide),
                                      cmocka_unit_test(boundsAreKept)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
