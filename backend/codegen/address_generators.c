@@ -1,10 +1,12 @@
 /* Address generators: every operand in memory, shared argument and result gets at least one; what
  * is left goes, step by step, to whoever moves the most bytes per generator. */
 #include "backend/codegen/codegen_internal.h"
+#include "backend/config/load_size.h"
 #include "backend/estimate/unit_cycles.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Writes are posted, so most stores are done when the last token leaves. */
 static const double storeShare = 0.7;
@@ -12,6 +14,19 @@ static const double storeShare = 0.7;
 /* What streams all the time waits for other streams now and then: it takes this many times the
  * cycles of its bytes. */
 static const double streamCost = 1.1;
+
+/* Loads and stores share generators where the section then takes at most this share of its time. */
+static const double sharedWorth = 0.99;
+
+/* Of the times in which all is loaded: how much later than the first slots and the work of the PCUs
+ * they may be. */
+static const double slacks[] = {1, 1.15, 1.4, 2, 4, 16};
+
+/* Cycles of a staging buffer, which stores before it forwards. */
+static const double stagingCycles = 256;
+
+/* The share of its rate that memory gives when more is asked for. */
+static const double busyDramShare = 0.94;
 
 /* An operand with fewer slots than this does not stream. */
 static const double fewSlots = 4;
@@ -23,6 +38,7 @@ typedef struct AgUse {
   uint32_t mask, sources;
   uint32_t most_ranges, most_ways;
   uint32_t spread;   /* streams to each source: the buffers over which its slot is spread */
+  uint32_t twins;    /* buffers at which each of these streams ends */
   int64_t row_bytes; /* > 0: staged, and a range should make rows of whole bursts out of these */
   bool stores;
   bool indexed;              /* a store at places that are read */
@@ -187,6 +203,7 @@ static void addOperand(SambaCodegen *codegen, SambaGroupPlan *plan, uint32_t i, 
                .mask = sambaCopyMask(loads, i),
                .sources = sambaTileNestSources(loads, i),
                .spread = spread * ring,
+               .twins = direct ? 1 : sambaTileNestTwins(nest, i),
                .begins = begins};
   use.most_ranges = use.sources;
   use.most_ways = direct ? 1 : waysOf(codegen, &box);
@@ -335,17 +352,115 @@ static const Option *optionFor(const AgUse *use, const Options *options, const T
   return atRate(options, fmax(rate, first > 0 ? use->first_bytes / first : 0));
 }
 
+/* The generators of a section. */
+typedef struct Generators {
+  int64_t most;
+  bool shared; /* a load and a store may have the same one */
+  double dram; /* bytes per cycle that memory gives them */
+} Generators;
+
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* A load on its way: bytes that are not there yet, cycles until the first slots were there, and
+ * until all was. */
+typedef struct Arrival {
+  double left, first, all;
+} Arrival;
+
+/* Bytes per cycle of a load that no other one keeps waiting. */
+static double fullRate(const Option *option) { return option->rate / SAMBA_LOAD_SHARE; }
+
+/* What is left of a load when its first slots are there, and then nothing. */
+static double nextGoal(const AgUse *use, const Arrival *arrival) {
+  double rest = use->bytes - use->first_bytes;
+  return arrival->first == 0 ? rest : 0;
+}
+
+/* When loads arrive that begin together, each at its generators' rate as long as memory gives that:
+ * when it does not, each gets its part. chosen: an option of each use. */
+static void arriveTogether(const AgUses *uses, const Option *const *chosen, double dram,
+                           Arrival *arrivals) {
+  double now = 0;
+  for (size_t i = 0; i < uses->size; ++i)
+    arrivals[i].left = uses->data[i].stores ? 0 : uses->data[i].bytes;
+
+  for (;;) {
+    double rate = 0, step = INFINITY;
+    for (size_t i = 0; i < uses->size; ++i)
+      rate += arrivals[i].left > 0 ? fullRate(chosen[i]) : 0;
+    if (rate == 0)
+      return;
+    const double share = fmin(1, dram / rate);
+    for (size_t i = 0; i < uses->size; ++i)
+      if (arrivals[i].left > 0)
+        step = fmin(step, (arrivals[i].left - nextGoal(&uses->data[i], &arrivals[i])) /
+                              (share * fullRate(chosen[i])));
+    now += step;
+
+    for (size_t i = 0; i < uses->size; ++i) {
+      Arrival *arrival = &arrivals[i];
+      if (arrival->left <= 0)
+        continue;
+      const double goal = nextGoal(&uses->data[i], arrival);
+      arrival->left -= step * share * fullRate(chosen[i]);
+      if (arrival->left > goal + 0.5) /* byte */
+        continue;
+      arrival->left = goal;
+      arrival->first = arrival->first == 0 ? now : arrival->first;
+      arrival->all = now;
+    }
+  }
+}
+
+/* The load of what leads from a use's generators to its buffers counts half, as in the planner's
+ * scores: a section may run often. */
+static const double wiringShare = 0.5;
+
+static double wiringCycles(const SambaMachine *machine, const AgUse *use, const Option *option) {
+  uint64_t ends = (uint64_t)option->share.ways * use->sources * use->spread * use->twins;
+  uint64_t entries = SAMBA_ENTRIES_PER_DESTINATION * ends;
+  return wiringShare * sambaMachineLoadCycles(machine, entries * sambaSwitchEntryLoadBytes());
+}
+
+/* Cycles of the section when each use has its chosen option and memory is shared: until the first
+ * slots are there and the PCUs have worked, or until the last slots have come and the PCUs have
+ * taken them, and then until the last results are stored; with what its wiring adds to its load. */
+static double sectionCycles(const SambaMachine *machine, const AgUses *uses,
+                            const Option *const *chosen, Generators generators, double compute) {
+  Arrival *arrivals = sambaAllocateZeroed(uses->size, sizeof *arrivals);
+  double fill = 0, end = 0, tail = 0, bytes = 0, busy = 0, wiring = 0;
+  arriveTogether(uses, chosen, generators.dram, arrivals);
+  for (size_t i = 0; i < uses->size; ++i) {
+    const AgUse *use = &uses->data[i];
+    const double staged = use->row_bytes ? stagingCycles : 0;
+    bytes += use->bytes;
+    wiring += wiringCycles(machine, use, chosen[i]);
+    busy += use->bytes * chosen[i]->count / fullRate(chosen[i]);
+    if (use->stores) {
+      tail = fmax(tail, use->first_bytes / fmin(chosen[i]->rate, generators.dram));
+      continue;
+    }
+    double first = fmax(arrivals[i].first, arrivals[i].all - use->due);
+    fill = fmax(fill, first + staged - use->begins);
+    end = fmax(end, arrivals[i].all + staged + compute * use->first_bytes / use->bytes);
+  }
+  free(arrivals);
+  end = fmax(end, fmax(bytes / generators.dram, busy / (double)generators.most));
+  return fmax(fill + compute, end) + tail + wiring;
+}
+
 /* Generators that all uses need to meet the times, counted no further than beyond `most`;
  * out_times: what they then reach. */
-static int64_t needOf(const AgUses *uses, const Options *options, int64_t most, const Times *times,
-                      Times *out_times) {
-  int64_t need = 0;
+static int64_t needOf(const AgUses *uses, const Options *options, Generators generators,
+                      const Times *times, Times *out_times) {
+  int64_t loads = 0, stores = 0, need = 0;
   *out_times = (Times){0};
-  for (size_t i = 0; i < uses->size && need <= most; ++i) {
+  for (size_t i = 0; i < uses->size && need <= generators.most; ++i) {
     const AgUse *use = &uses->data[i];
     const Option *option = optionFor(use, &options[i], times);
     double *first = use->stores ? &out_times->tail : &out_times->fill;
-    need += option->count;
+    *(use->stores ? &stores : &loads) += option->count;
+    need = generators.shared ? larger(loads, stores) : loads + stores;
     *first = fmax(*first, firstCycles(use, option->rate));
     out_times->end = fmax(out_times->end, use->bytes / option->rate);
   }
@@ -377,12 +492,12 @@ static SambaStatus tooFewAgs(const SambaCodegen *codegen, const AgUses *uses,
 }
 
 /* Generators that are left shorten the tail of the times, and of what the uses then take. */
-static void shortenTail(const AgUses *uses, const Options *options, int64_t most, Times *times,
-                        Times *reached) {
+static void shortenTail(const AgUses *uses, const Options *options, Generators generators,
+                        Times *times, Times *reached) {
   for (double tail = reached->tail; tail > 1; tail *= 0.85) {
     Times shorter = *times, result;
     shorter.tail = tail;
-    if (needOf(uses, options, most, &shorter, &result) > most)
+    if (needOf(uses, options, generators, &shorter, &result) > generators.most)
       break;
     *times = shorter;
     *reached = result;
@@ -392,7 +507,7 @@ static void shortenTail(const AgUses *uses, const Options *options, int64_t most
 /* Of the times that the first slots can take, the one with which all ends soonest: the PCUs work
  * from then on, the rest is loaded meanwhile, the last tokens are stored afterwards. */
 static Times chooseTimes(const AgUses *uses, const Options *options, int64_t most, double compute) {
-  static const double slacks[] = {1, 1.15, 1.4, 2, 4, 16};
+  const Generators generators = {most, false, INFINITY};
   Times best = {INFINITY, INFINITY, INFINITY};
   double least = INFINITY;
 
@@ -403,9 +518,10 @@ static Times chooseTimes(const AgUses *uses, const Options *options, int64_t mos
         Times reached;
         times.end = (times.fill + compute) * slacks[k];
         /* The first slots come no sooner when the tail is shorter. */
-        if (needOf(uses, options, most, &times, &reached) > most || reached.fill + compute >= least)
+        if (needOf(uses, options, generators, &times, &reached) > most ||
+            reached.fill + compute >= least)
           continue;
-        shortenTail(uses, options, most, &times, &reached);
+        shortenTail(uses, options, generators, &times, &reached);
         double end =
             fmax(reached.fill + compute, streamCost * reached.end) + storeShare * reached.tail;
         if (end < least) {
@@ -414,6 +530,34 @@ static Times chooseTimes(const AgUses *uses, const Options *options, int64_t mos
         }
       }
   return best;
+}
+
+/* The options with which all ends soonest when stores have the generators of loads. Returns the
+ * cycles. */
+static double chooseShared(const SambaMachine *machine, const AgUses *uses, const Options *options,
+                           Generators generators, double compute, const Option **out_chosen) {
+  const Option **chosen = sambaAllocate(sambaArraySize(uses->size, sizeof *chosen));
+  double least = INFINITY;
+
+  for (size_t i = 0; i < uses->size; ++i)
+    for (uint32_t o = 0; o < options[i].size && !uses->data[i].stores; ++o)
+      for (size_t k = 0; k < sizeof slacks / sizeof slacks[0]; ++k) {
+        Times times = {firstCycles(&uses->data[i], options[i].data[o].rate), 0, INFINITY};
+        Times reached;
+        times.end = (times.fill + compute) * slacks[k];
+        if (needOf(uses, options, generators, &times, &reached) > generators.most)
+          continue;
+        shortenTail(uses, options, generators, &times, &reached);
+        for (size_t u = 0; u < uses->size; ++u)
+          chosen[u] = optionFor(&uses->data[u], &options[u], &times);
+        double cycles = sectionCycles(machine, uses, chosen, generators, compute);
+        if (cycles < least) {
+          least = cycles;
+          memcpy(out_chosen, chosen, uses->size * sizeof *chosen);
+        }
+      }
+  free(chosen);
+  return least;
 }
 
 double sambaCodegenWorkCycles(const SambaCodegen *codegen) {
@@ -452,6 +596,28 @@ static void giveTheRest(const AgUses *uses, const Options *options, int64_t left
   }
 }
 
+/* The options of all uses: generators of their own, or, where that is worth it, shared ones. */
+static void chooseOptions(SambaCodegen *codegen, const AgUses *uses, const Options *options,
+                          Generators generators, const Option **chosen) {
+  const double work = sambaCodegenWorkCycles(codegen);
+  const Times best = chooseTimes(uses, options, generators.most, work);
+  int64_t left = generators.most;
+  for (size_t i = 0; i < uses->size; ++i) {
+    chosen[i] = optionFor(&uses->data[i], &options[i], &best);
+    left -= chosen[i]->count;
+  }
+  giveTheRest(uses, options, left, chosen);
+  /* Of groups behind each other this does not see who keeps whom waiting. */
+  if (!generators.shared || codegen->groups.count > 1)
+    return;
+
+  generators.dram = busyDramShare * sambaMachineDramBytesPerCycle(codegen->machine);
+  const double alone = sectionCycles(codegen->machine, uses, chosen, generators, work);
+  const Option **shared = SAMBA_ARENA_ARRAY(&codegen->scratch, const Option *, uses->size);
+  if (chooseShared(codegen->machine, uses, options, generators, work, shared) < sharedWorth * alone)
+    memcpy(chosen, shared, uses->size * sizeof *chosen);
+}
+
 static SambaStatus shareAgs(SambaCodegen *codegen, const AgUses *uses, int64_t indexed) {
   Options *options = SAMBA_ARENA_ARRAY(&codegen->scratch, Options, uses->size);
   for (size_t i = 0; i < uses->size; ++i)
@@ -460,17 +626,13 @@ static SambaStatus shareAgs(SambaCodegen *codegen, const AgUses *uses, int64_t i
   const Times unhurried = {INFINITY, INFINITY, INFINITY};
   Times reached;
   int64_t most = codegen->machine->ag_count - indexed;
-  int64_t fewest = needOf(uses, options, INT64_MAX, &unhurried, &reached);
+  int64_t fewest =
+      needOf(uses, options, (Generators){INT64_MAX, false, INFINITY}, &unhurried, &reached);
   if (fewest > most)
     return tooFewAgs(codegen, uses, options, fewest + indexed);
 
-  Times best = chooseTimes(uses, options, most, sambaCodegenWorkCycles(codegen));
   const Option **chosen = SAMBA_ARENA_ARRAY(&codegen->scratch, const Option *, uses->size);
-  for (size_t i = 0; i < uses->size; ++i) {
-    chosen[i] = optionFor(&uses->data[i], &options[i], &best);
-    most -= chosen[i]->count;
-  }
-  giveTheRest(uses, options, most, chosen);
+  chooseOptions(codegen, uses, options, (Generators){most, !indexed, 0}, chosen);
   for (size_t i = 0; i < uses->size; ++i) {
     *uses->data[i].ranges = chosen[i]->share.ranges;
     if (uses->data[i].ways)

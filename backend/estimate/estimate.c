@@ -67,7 +67,7 @@ SambaStatus sambaSectionFits(const SambaSection *section, const SambaMachine *ma
   SAMBA_RETURN_IF_ERROR(checkNeed(section, machine, "PCUs and PMUs together",
                                   (int64_t)needs.pcus + needs.pmus, usable.together));
   SAMBA_RETURN_IF_ERROR(
-      checkNeed(section, machine, "address generators", needs.ags, machine->ag_count));
+      checkNeed(section, machine, "address generators", needs.fewest_ags, machine->ag_count));
   return checkFlows(section, machine);
 }
 

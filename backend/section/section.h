@@ -207,6 +207,11 @@ typedef struct SambaUnit {
 static inline bool sambaUnitIsAddressGenerator(const SambaUnit *unit) {
   return unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE;
 }
+/* A load that takes nothing, or a store that hands on nothing: what flows between the network and
+ * its address generator flows in one direction. One of each may have the same generator. */
+static inline bool sambaUnitIsOneWay(const SambaUnit *unit) {
+  return unit->kind == SAMBA_UNIT_LOAD ? !unit->input_count : !unit->output_count;
+}
 /* A unit of this kind that has no place and no ports yet. */
 SambaUnit sambaUnitMake(SambaUnitKind kind, const char *name, const char *layer);
 bool sambaUnitIsPlaced(const SambaUnit *unit);
@@ -270,7 +275,10 @@ typedef struct SambaSection {
 
 /* Units that the section uses. */
 typedef struct SambaSectionNeeds {
-  uint32_t pcus, pmus, ags;
+  uint32_t pcus, pmus;
+  uint32_t ags; /* those of placed units, and one for each of the others */
+  uint32_t
+      fewest_ags; /* that will do: loads and stores share them, unless one is no one-way unit */
 } SambaSectionNeeds;
 SambaSectionNeeds sambaSectionCount(const SambaSection *section);
 

@@ -7,10 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const slotClassNames[SAMBA_SLOT_CLASSES] = {"PCU", "PMU", "address generator"};
+static const char *const slotClassNames[SAMBA_SLOT_CLASSES] = {"PCU", "PMU", "address generator",
+                                                               "address generator"};
 
-static SambaSlotClass classOf(SambaUnitKind kind) {
+/* Loads and stores have a generator each as long as there are enough. */
+static bool sharesGenerators(const SambaSection *section, const SambaMachine *machine) {
+  uint32_t units = 0;
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    const SambaUnit *unit = &section->units[u];
+    units += sambaUnitIsAddressGenerator(unit);
+    if (sambaUnitIsAddressGenerator(unit) && !sambaUnitIsOneWay(unit))
+      return false;
+  }
+  return units > machine->ag_count;
+}
+
+static SambaSlotClass classOf(SambaUnitKind kind, bool shares) {
   switch (kind) {
+  case SAMBA_UNIT_STORE:
+    return shares ? SAMBA_SLOT_STORE : SAMBA_SLOT_AG;
   case SAMBA_UNIT_COMPUTE:
     return SAMBA_SLOT_PCU;
   case SAMBA_UNIT_BUFFER:
@@ -64,9 +79,9 @@ static SambaStatus unitsExceed(const SambaPlacement *placement, SambaSlotClass c
 }
 
 static SambaStatus checkCounts(const SambaPlacement *placement) {
-  const int64_t limits[SAMBA_SLOT_CLASSES] = {sambaMachinePcuCount(placement->machine),
-                                              sambaMachinePmuCount(placement->machine),
-                                              placement->machine->ag_count};
+  const int64_t limits[SAMBA_SLOT_CLASSES] = {
+      sambaMachinePcuCount(placement->machine), sambaMachinePmuCount(placement->machine),
+      placement->machine->ag_count, placement->machine->ag_count};
   for (int class = 0; class < SAMBA_SLOT_CLASSES; ++class)
     if (placement->class_count[class] > limits[class])
       return unitsExceed(placement, (SambaSlotClass)class, limits[class]);
@@ -78,7 +93,7 @@ static SambaStatus takeFixed(SambaPlacement *placement) {
   for (uint32_t u = 0; u < placement->unit_count; ++u) {
     const SambaUnit *unit = &placement->section->units[u];
     uint32_t slot;
-    if (placement->unit_class[u] == SAMBA_SLOT_AG) {
+    if (placement->unit_class[u] >= SAMBA_SLOT_AG) {
       if (unit->load_store.ag == SAMBA_NO_INDEX)
         continue;
       if (unit->load_store.ag >= placement->machine->ag_count)
@@ -88,6 +103,7 @@ static SambaStatus takeFixed(SambaPlacement *placement) {
             placement->section->name, unit->name, unit->load_store.ag, placement->machine->name,
             (long long)placement->machine->ag_count);
       slot = placement->site_count + unit->load_store.ag;
+      slot += placement->unit_class[u] == SAMBA_SLOT_STORE ? placement->ag_count : 0;
     } else {
       if (unit->x < 0 && unit->y < 0)
         continue;
@@ -186,8 +202,8 @@ static void findSwitches(SambaPlacement *placement, SambaArena *arena) {
       slot_x[slot] = x;
       slot_y[slot] = y;
     }
-  for (int32_t ag = 0; slot < placement->slot_count; ++ag, ++slot)
-    sambaMachineAgSite(placement->machine, ag, &slot_x[slot], &slot_y[slot]);
+  for (uint32_t ag = 0; slot < placement->slot_count; ++ag, ++slot)
+    sambaMachineAgSite(placement->machine, ag % placement->ag_count, &slot_x[slot], &slot_y[slot]);
   placement->slot_x = slot_x;
   placement->slot_y = slot_y;
 }
@@ -199,10 +215,12 @@ static SambaStatus build(SambaPlacement *placement, SambaArena *arena, const Sam
   placement->width = (int32_t)machine->grid_columns;
   placement->height = (int32_t)machine->grid_rows;
   placement->site_count = (uint32_t)sambaMachineSiteCount(machine);
-  placement->slot_count = placement->site_count + (uint32_t)machine->ag_count;
+  placement->ag_count = (uint32_t)machine->ag_count;
+  bool shares = sharesGenerators(section, machine);
+  placement->slot_count = placement->site_count + (shares ? 2 : 1) * placement->ag_count;
   placement->unit_class = SAMBA_ARENA_ARRAY(arena, SambaSlotClass, placement->unit_count);
   for (uint32_t u = 0; u < placement->unit_count; ++u)
-    ++placement->class_count[placement->unit_class[u] = classOf(section->units[u].kind)];
+    ++placement->class_count[placement->unit_class[u] = classOf(section->units[u].kind, shares)];
   SAMBA_RETURN_IF_ERROR(checkCounts(placement));
   int32_t *columns = SAMBA_ARENA_ARRAY(arena, int32_t, (size_t)placement->width);
 
@@ -236,7 +254,7 @@ SambaStatus sambaSectionPlace(SambaSection *section, const SambaMachine *machine
       SambaUnit *unit = &section->units[u];
       uint32_t slot = placement.unit_slot[u];
       if (slot >= placement.site_count)
-        unit->load_store.ag = slot - placement.site_count;
+        unit->load_store.ag = (slot - placement.site_count) % placement.ag_count;
       else
         unit->x = placement.slot_x[slot], unit->y = placement.slot_y[slot];
     }

@@ -109,13 +109,14 @@ static int32_t clampTo(int32_t coordinate, int32_t count) {
 static uint32_t pickTarget(Annealer *annealer, uint32_t from, SambaSlotClass class,
                            int32_t window) {
   const SambaPlacement *placement = annealer->p;
-  if (class == SAMBA_SLOT_AG) {
-    uint32_t ags = placement->slot_count - placement->site_count;
+  if (class >= SAMBA_SLOT_AG) {
+    uint32_t ags = placement->ag_count;
+    uint32_t first = placement->site_count + (class == SAMBA_SLOT_STORE ? ags : 0);
     uint32_t reach = 2 * (uint32_t)window + 1 < ags ? 2 * (uint32_t)window + 1 : ags;
-    uint32_t ag = from - placement->site_count + ags - reach / 2 + randomBelow(annealer, reach);
+    uint32_t ag = from - first + ags - reach / 2 + randomBelow(annealer, reach);
     while (ag >= ags)
       ag -= ags;
-    return placement->site_count + ag;
+    return first + ag;
   }
 
   int32_t x = placement->slot_x[from];

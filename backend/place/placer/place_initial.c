@@ -164,12 +164,14 @@ static uint32_t nearestSite(const SambaPlacement *placement, SambaSlotClass clas
   return SAMBA_NO_INDEX;
 }
 
-static uint32_t nearestAg(const SambaPlacement *placement, int32_t cx, int32_t cy) {
+static uint32_t nearestAg(const SambaPlacement *placement, SambaSlotClass class, int32_t cx,
+                          int32_t cy) {
   uint32_t best = SAMBA_NO_INDEX;
   int32_t best_distance = INT32_MAX;
   for (uint32_t slot = placement->site_count; slot < placement->slot_count; ++slot) {
     int32_t distance = abs(placement->slot_x[slot] - cx) + abs(placement->slot_y[slot] - cy);
-    if (placement->occupant[slot] == SAMBA_NO_INDEX && distance < best_distance) {
+    if (sambaPlacementSlotClass(placement, slot) == class &&
+        placement->occupant[slot] == SAMBA_NO_INDEX && distance < best_distance) {
       best = slot;
       best_distance = distance;
     }
@@ -194,14 +196,14 @@ static void placeInOrder(SambaPlacement *placement, const uint32_t *order, Samba
        ++pass) /* sites first: address generators then know better where to go */
     for (uint32_t i = 0; i < placement->unit_count; ++i) {
       uint32_t unit = order[i];
-      bool is_ag = placement->unit_class[unit] == SAMBA_SLOT_AG;
+      bool is_ag = placement->unit_class[unit] >= SAMBA_SLOT_AG;
       if (placement->unit_slot[unit] != SAMBA_NO_INDEX || is_ag != (pass == 1))
         continue;
       int32_t x = region.x + region.width / 2;
       int32_t y = region.y + region.height / 2;
       wish(placement, unit, &x, &y);
       sambaPlacementSet(placement, unit,
-                        is_ag ? nearestAg(placement, x, y)
+                        is_ag ? nearestAg(placement, placement->unit_class[unit], x, y)
                               : nearestSite(placement, placement->unit_class[unit], x, y));
     }
 }

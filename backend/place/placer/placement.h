@@ -12,7 +12,15 @@
 
 #include <stdbool.h>
 
-typedef enum { SAMBA_SLOT_PCU, SAMBA_SLOT_PMU, SAMBA_SLOT_AG, SAMBA_SLOT_CLASSES } SambaSlotClass;
+/* SAMBA_SLOT_STORE: an address generator's way to memory, where loads and stores share generators.
+ */
+typedef enum {
+  SAMBA_SLOT_PCU,
+  SAMBA_SLOT_PMU,
+  SAMBA_SLOT_AG,
+  SAMBA_SLOT_STORE,
+  SAMBA_SLOT_CLASSES
+} SambaSlotClass;
 
 typedef struct SambaPlacementBox {
   int32_t x0, x1, y0, y1; /* in cycles */
@@ -22,11 +30,12 @@ typedef struct SambaPlacement {
   const SambaSection *section;
   const SambaMachine *machine;
   int32_t width, height;
-  const uint32_t *rates;           /* of the section's streams */
-  uint32_t site_count, slot_count; /* slot = y * width + x, then site_count + ag */
-  const int32_t *column_cycles;    /* latency from column 0 to column x */
-  int32_t row_cycles;              /* latency from row to row */
-  const int32_t *slot_x, *slot_y;  /* switch of each slot: beside an address generator */
+  const uint32_t *rates; /* of the section's streams */
+  /* slot = y * width + x, then site_count + ag, then site_count + ag_count + ag for stores. */
+  uint32_t site_count, ag_count, slot_count;
+  const int32_t *column_cycles;   /* latency from column 0 to column x */
+  int32_t row_cycles;             /* latency from row to row */
+  const int32_t *slot_x, *slot_y; /* switch of each slot: beside an address generator */
   uint32_t unit_count, class_count[SAMBA_SLOT_CLASSES];
   SambaSlotClass *unit_class;
   uint32_t *unit_slot;      /* SAMBA_NO_INDEX: not placed yet */
@@ -50,7 +59,7 @@ static inline void sambaPlacementSet(SambaPlacement *placement, uint32_t unit, u
 static inline SambaSlotClass sambaPlacementSlotClass(const SambaPlacement *placement,
                                                      uint32_t slot) {
   if (slot >= placement->site_count)
-    return SAMBA_SLOT_AG;
+    return slot < placement->site_count + placement->ag_count ? SAMBA_SLOT_AG : SAMBA_SLOT_STORE;
   bool pcu = sambaMachineSiteKind(placement->machine, placement->slot_x[slot],
                                   placement->slot_y[slot]) == SAMBA_SITE_PCU;
   return pcu ? SAMBA_SLOT_PCU : SAMBA_SLOT_PMU;

@@ -102,6 +102,16 @@ static SambaStatus claimPlace(const SambaUnit *units, uint32_t unit, uint32_t *o
   return NULL;
 }
 
+/* owners: of a generator's ways from and to memory. */
+static SambaStatus claimGenerator(const SambaUnit *units, uint32_t index, uint32_t owners[2]) {
+  const SambaUnit *unit = &units[index];
+  for (int way = 0; way < 2; ++way)
+    if (!sambaUnitIsOneWay(unit) || way == (unit->kind == SAMBA_UNIT_STORE))
+      SAMBA_RETURN_IF_ERROR(
+          claimPlace(units, index, &owners[way], "address generator", unit->load_store.ag, -1));
+  return NULL;
+}
+
 static SambaStatus checkPlace(const SambaMachine *machine, const SambaUnit *units, uint32_t index,
                               uint32_t *site_owners, uint32_t *ag_owners) {
   const SambaUnit *unit = &units[index];
@@ -116,8 +126,7 @@ static SambaStatus checkPlace(const SambaMachine *machine, const SambaUnit *unit
       return sambaStatusMake(
           SAMBA_INVALID, "unit '%s': a %s needs an address generator, ag is %u, expected 0 to %lld",
           unit->name, kind, unit->load_store.ag, (long long)(machine->ag_count - 1));
-    return claimPlace(units, index, &ag_owners[unit->load_store.ag], "address generator",
-                      unit->load_store.ag, -1);
+    return claimGenerator(units, index, &ag_owners[2 * unit->load_store.ag]);
   }
 
   if (unit->x < 0 || unit->x >= machine->grid_columns || unit->y < 0 ||
@@ -139,7 +148,7 @@ static SambaStatus checkPlace(const SambaMachine *machine, const SambaUnit *unit
 SambaStatus sambaPlacementCheck(const SambaMachine *machine, const SambaUnit *units,
                                 uint32_t unit_count) {
   size_t sites = (size_t)sambaMachineSiteCount(machine);
-  size_t ags = (size_t)machine->ag_count;
+  size_t ags = 2 * (size_t)machine->ag_count;
   uint32_t *site_owners = sambaAllocate(sambaArraySize(sites, sizeof *site_owners));
   uint32_t *ag_owners = sambaAllocate(sambaArraySize(ags, sizeof *ag_owners));
   sambaClearIndices(site_owners, sites);

@@ -416,10 +416,10 @@ static SambaStatus recover(Recovery *recovery, uint32_t unit_count,
 
   for (uint32_t u = 0; u < unit_count; ++u) {
     const SambaUnit *unit = &recovery->units[u];
-    if (sambaUnitIsAddressGenerator(unit))
-      recovery->ag_units[unit->load_store.ag] = u;
-    else
+    if (!sambaUnitIsAddressGenerator(unit))
       recovery->site_units[unit->y * recovery->machine->grid_columns + unit->x] = u;
+    else if (unit->kind == SAMBA_UNIT_STORE || unit->input_count) /* who takes nothing has no end */
+      recovery->ag_units[unit->load_store.ag] = u;
   }
 
   sortEntries(recovery);

@@ -196,12 +196,43 @@ static void refusesTooManyUnits(void **state) {
   networkDestroy(&network);
   networkCreate(&network, "big");
   for (int i = 0; i < 5; ++i)
-    networkUnit(&network, i % 2 ? SAMBA_UNIT_LOAD : SAMBA_UNIT_STORE, "");
+    networkUnit(&network, SAMBA_UNIT_STORE, "");
   expectError(sambaSectionPlace(&network.section, &machine, network.rates), SAMBA_EXHAUSTED,
               "section @big needs 5 address generators, but tiny has 4\n  note: lower the "
               "section's parallel factor, "
               "split the section, or choose a machine with more address generators");
   networkDestroy(&network);
+}
+
+/* Four loads and three stores on the four generators of tiny: each has one load and one store at
+ * most. A load that waits for a store's token has a generator of its own, so seven need seven. */
+static void loadsAndStoresShareGenerators(void **state) {
+  (void)state;
+  SambaMachine machine = networkMachine("tiny");
+  for (int waits = 0; waits < 2; ++waits) {
+    Network network;
+    uint32_t users[2][4] = {{0}};
+    networkCreate(&network, "s");
+    for (int i = 0; i < 7; ++i)
+      networkUnit(&network, i % 2 ? SAMBA_UNIT_STORE : SAMBA_UNIT_LOAD, "");
+    network.section.units[2].input_count = (uint32_t)waits;
+    SambaStatus status = sambaSectionPlace(&network.section, &machine, network.rates);
+    if (waits) {
+      expectError(status, SAMBA_EXHAUSTED,
+                  "section @s needs 7 address generators, but tiny has 4\n  note: lower the "
+                  "section's parallel factor, split the section, or choose a machine with more "
+                  "address generators");
+    } else {
+      assert_null(status);
+      for (uint32_t u = 0; u < network.section.unit_count; ++u)
+        ++users[network.section.units[u].kind == SAMBA_UNIT_STORE]
+               [network.section.units[u].load_store.ag];
+      for (int ag = 0; ag < 4; ++ag)
+        assert_true(users[0][ag] == 1 && users[1][ag] <= 1);
+    }
+    network.section.units[2].input_count = 0;
+    networkDestroy(&network);
+  }
 }
 
 static void refusesBadPlacementByHand(void **state) {
@@ -250,10 +281,13 @@ static void refusesBadPlacementByHand(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(placesRandomSectionsLegally), cmocka_unit_test(isDeterministic),
-      cmocka_unit_test(findsTheShortestChain),       cmocka_unit_test(findsShortRings),
-      cmocka_unit_test(keepsPlacementByHand),        cmocka_unit_test(refusesTooManyUnits),
-      cmocka_unit_test(refusesBadPlacementByHand)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(placesRandomSectionsLegally),
+                                     cmocka_unit_test(isDeterministic),
+                                     cmocka_unit_test(findsTheShortestChain),
+                                     cmocka_unit_test(findsShortRings),
+                                     cmocka_unit_test(keepsPlacementByHand),
+                                     cmocka_unit_test(refusesTooManyUnits),
+                                     cmocka_unit_test(refusesBadPlacementByHand),
+                                     cmocka_unit_test(loadsAndStoresShareGenerators)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

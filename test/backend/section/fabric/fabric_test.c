@@ -223,6 +223,14 @@ static void misplacedUnitsAreRefused(void **state) {
          "unit 'cs': a store needs an address generator, but it is not placed");
   PLACED(s->units[1].load_store.ag = 0,
          "unit 'bt': address generator 0 is already taken by unit 'at'");
+  /* What a load takes and what a store hands on goes the way of the other one. */
+  PLACED((s->units[5].load_store.ag = 0, s->units[0].input_count = 1),
+         "unit 'cs': address generator 0 is already taken by unit 'at'");
+  PLACED((s->units[5].load_store.ag = 0, s->units[5].output_count = 1),
+         "unit 'cs': address generator 0 is already taken by unit 'at'");
+  SambaSection *shared = sampleMatmul(&arena);
+  shared->units[5].load_store.ag = 0;
+  assert_null(sambaPlacementCheck(m, shared->units, shared->unit_count));
   PLACED(s->units[2].y = 4,
          "unit 'ab': site (1, 4) is outside the grid of 4 x 4 sites; it is not placed");
   PLACED(s->units[2].y = 1, "unit 'ab': a buffer needs a PMU, but site (1, 1) holds a PCU");
