@@ -394,6 +394,7 @@ static SambaStatus planAll(SambaPlanner *planner) {
     planner->limits[0].pcus = planner->pcus;
     planner->limits[0].pmus = planner->pmus;
     planner->limits[0].units = planner->units;
+    planner->limits[0].sum_parts = planner->groups.groups[0]->systolic ? planner->sum_parts : 0;
     if (!sambaPlannerSearchGroup(planner, 0, &planner->choices[0]))
       return sambaPlannerNoChoice(planner, 0);
   } else {
@@ -473,6 +474,7 @@ SambaStatus sambaPlanSection(SambaStageGraph *graph, const SambaMachine *machine
                             .ags = (uint32_t)machine->ag_count,
                             .all_pcus = usable.pcus};
     planner.tries_beside = options && options->tries_beside;
+    planner.sum_parts = options ? options->sum_parts : 0;
     planner.searches = options ? options->searches : NULL;
     planner.pcus = usable.pcus / divisor;
     if (attempt > 1) /* PMUs run out first */

@@ -12,7 +12,9 @@ enum { SAMBA_MOST_PARALLEL_DIVISOR = 4096 };
 typedef struct SambaPlanOptions {
   uint32_t parallel_divisor; /* use 1/n of the machine's units (0 or 1: all); raised when placing or
                                 routing failed */
-  bool tries_beside; /* numbers of replicas beside those of the best pipeline, too: takes longer */
+  bool tries_beside;  /* numbers of replicas beside those of the best pipeline, too: takes longer */
+  uint32_t sum_parts; /* a contraction that is a section of its own takes its sums in so many parts,
+                         each with what is loaded for it (0 or 1: as the search likes) */
   struct SambaSearchMemo *searches; /* known results (search_memo.h); may be NULL */
   /* Grows by the work of all searches: choices that they look at, each price as several. What is
    * known counts like what is not, so it is the same on any host. May be NULL. */

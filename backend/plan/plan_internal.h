@@ -34,6 +34,7 @@ typedef struct SambaGroupLimits {
   uint32_t least_level[SAMBA_MAX_GROUP_OPERANDS]; /* slots in memory begin at this loop at least */
   bool buffered_output;                           /* the output goes into a buffer of the section */
   bool stored_output;
+  uint32_t sum_parts;            /* sums of the array are cut into so many parts; 0: as is best */
   double pcu_launch, pmu_launch; /* what one more of them adds to the score */
   SambaSearchTrace *trace;       /* gets what the search does; may be NULL */
 } SambaGroupLimits;
@@ -77,6 +78,14 @@ static inline uint32_t sambaLimitsLoop(const SambaGroupLimits *limits, uint32_t 
     if (limits->pipeline.dim[i] == dim)
       return i;
   return SAMBA_NO_INDEX;
+}
+
+/* Points of a sum of the group. */
+static inline int64_t sambaGroupSumPoints(const SambaGroup *group) {
+  int64_t points = 1;
+  for (uint32_t dim = group->parallel_count; dim < group->dim_count; ++dim)
+    points *= group->extents[dim];
+  return points;
 }
 
 /* Pipeline dimensions: for class `index` (0, 1, ...) of a section, the dimension of each group;

@@ -118,6 +118,8 @@ static double requestsFor(const SambaMachine *machine, double bytes, double row)
  * make whole tiles at once, so theirs need more. */
 static double storingAgs(const Pricing *pricing, double compute) {
   const double most = storingShare * pricing->limits->ags;
+  if (pricing->limits->sum_parts) /* a contraction alone: its stores have those of its loads */
+    return 0;
   if (pricing->nest->group->systolic)
     return pricing->limits->stored_output ? most : 0;
   double rate = SAMBA_STORE_SHARE * (double)pricing->nest->machine->ag_bytes;
@@ -293,10 +295,16 @@ static void priceOnChip(Pricing *pricing, uint32_t i, double sources, double tok
 static double spreadDue(const Pricing *pricing, uint32_t position, uint32_t spread) {
   const SambaTileNest *nest = pricing->nest;
   bool alone = pricing->limits->ags == nest->machine->ag_count;
-  if (!alone || nest->group->reduced[sambaTileNestLoop(nest, position).dim])
+  bool reduced = nest->group->reduced[sambaTileNestLoop(nest, position).dim];
+  if (!alone || (reduced && pricing->limits->sum_parts < 2))
     return 1;
   return (spread - 1) / (double)sambaTileNestTrips(nest, position + 1);
 }
+
+/* Generators that fill one buffer at most. What is loaded once gets about half of all, so two rank
+ * well; code generation lets four do it, which a contraction alone needs when its stores take none
+ * of them away. */
+static double waysOf(const Pricing *pricing) { return pricing->limits->sum_parts ? 4 : 2; }
 
 static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   const SambaGroup *group = nest->group;
@@ -340,9 +348,9 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   pricing->first_bytes += slot_bytes * loaded;
   pricing->ag_cycles += all / rate;
 
-  /* At most two generators per buffer, or per staging buffer of several copies; what is loaded once
-   * gets about half of all. */
-  double loading = all / (direct ? loaded : 2 * ceil(loaded / staged)) / rate;
+  /* So many generators per buffer, or per staging buffer of several copies. */
+  double ways = direct ? 1 : waysOf(pricing);
+  double loading = all / (direct ? loaded : ways * ceil(loaded / staged)) / rate;
   raise(&pricing->slowest, loading);
   if (nest->depth[i] == 1 && slots > 1) /* filling and reading take turns */
     raise(&pricing->turns, loading);
@@ -350,8 +358,8 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   double least_ags = leastLoads(nest, i, spread * ring);
   pricing->least_ags += least_ags;
   double due = spread > 1 ? spreadDue(pricing, position, spread) : 1;
-  pricing->demands[pricing->demand_count++] = (SambaDemand){
-      slot_bytes * loaded, all, loaded, staged, direct ? 1 : 2, least_ags, 0, false, due};
+  pricing->demands[pricing->demand_count++] =
+      (SambaDemand){slot_bytes * loaded, all, loaded, staged, ways, least_ags, 0, false, due};
   if (!direct)
     pricing->pmus += (uint32_t)buffers * spread * ring * sambaTileNestTwins(nest, i) +
                      stages(nest, staged, (uint32_t)buffers, sourcesPerStage);
@@ -590,6 +598,25 @@ static double leastScore(const SambaGroupLimits *limits, const SambaTileNest *ne
          limits->pcu_launch * pcus + tieCycles(nest, firings);
 }
 
+/* Whether the array's operands come part by part, as the sums are cut: what is loaded for the first
+ * part alone is there sooner than the whole. */
+static bool comesInParts(const SambaGroupLimits *limits, const SambaTileNest *nest) {
+  const SambaGroup *group = nest->group;
+  bool parts = true;
+  for (int side = 0; side < 2 && limits->sum_parts > 1; ++side) {
+    uint32_t operand = group->mac[side];
+    int64_t points = 1;
+    SambaTileBox slot;
+    sambaTileNestSlotBox(nest, operand, &slot);
+    for (uint32_t dim = group->parallel_count; dim < group->dim_count; ++dim)
+      for (uint32_t axis = 0; axis < slot.rank; ++axis)
+        if (group->operands[operand].map.axes[axis].coefficients[dim])
+          points *= slot.size[axis];
+    parts &= points < sambaGroupSumPoints(group);
+  }
+  return parts;
+}
+
 static bool price(const SambaGroupLimits *limits, double bound, SambaLevelsUse use,
                   SambaGroupChoice *choice) {
   SambaTileNest *nest = &choice->nest;
@@ -606,7 +633,7 @@ static bool price(const SambaGroupLimits *limits, double bound, SambaLevelsUse u
   double firing = sambaTileNestFiringCycles(nest);
   if (leastScore(limits, nest, firing, choice->pcus) >= bound)
     return false; /* most choices, before it is known what they load */
-  if (!sambaPlanChooseLevels(limits, nest, use))
+  if (!sambaPlanChooseLevels(limits, nest, use) || !comesInParts(limits, nest))
     return false;
   for (uint32_t i = 0; i < group->operand_count; ++i)
     if (group->operands[i].value)

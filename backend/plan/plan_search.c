@@ -370,6 +370,12 @@ static ArraySides arraySides(const SambaGroup *group) {
   return array;
 }
 
+/* Points of a part where the sums are to be cut; 0: as is best. */
+static int64_t partOfSums(const Search *search) {
+  uint32_t parts = search->limits->sum_parts;
+  return parts > 1 ? sambaCeilDiv(sambaGroupSumPoints(search->group), parts) : 0;
+}
+
 static void searchSystolic(Search *search) {
   static const int64_t sides[] = {8, 16, 32, 64, 128, 256};
   static const int64_t wholeFirst[] = {INT64_MAX, 1024, 256, 64, 16};
@@ -383,13 +389,17 @@ static void searchSystolic(Search *search) {
   const SambaGroup *group = search->group;
   const ArraySides array = arraySides(group);
 
+  const int64_t part = partOfSums(search);
+  depths = part ? &part : depths;
+  depth_count = part ? 1 : depth_count;
+
   int64_t last_depth = -1;
   for (uint32_t d = 0; d < depth_count; ++d) {
     int64_t depth = chunkReduced(search, depths[d]);
     bool whole = true;
     for (uint32_t dim = group->parallel_count; dim < group->dim_count; ++dim)
       whole &= search->tile[dim] == group->extents[dim];
-    if (depth == last_depth || (whole && search->carried))
+    if (depth == last_depth || (whole && (search->carried || part)))
       continue;
     if (d && search->found && whole)
       continue;
@@ -616,7 +626,7 @@ bool sambaPlanSearch(const SambaStageGraph *graph, const SambaGroup *group,
     joinLoads(&search);
   if (search.found)
     streamLoads(&search);
-  if (search.found && group->systolic && searchCarried(&search))
+  if (search.found && group->systolic && !limits->sum_parts && searchCarried(&search))
     joinLoads(&search);
   if (search.found && limits->pipeline.count && !search.carried)
     cutSums(&search);

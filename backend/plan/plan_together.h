@@ -17,12 +17,13 @@ typedef struct SambaPlanner {
   uint64_t work;                    /* of all searches, also of known ones */
   uint64_t *kinds;                  /* of the groups, in that memo */
   uint32_t all_pcus, pcus, pmus, ags;
-  uint32_t units;    /* PCUs and PMUs together, at most */
-  bool tries_beside; /* numbers of replicas beside those of the best pipeline, too */
-  uint32_t *level;   /* of each group: how many buffers lie before it on the longest way */
-  uint32_t *writer;  /* of each tensor: its last group, SAMBA_NO_INDEX: none */
-  bool *between;     /* tensors that groups of the section read and write */
-  uint32_t *readers; /* operands that read each tensor */
+  uint32_t units;     /* PCUs and PMUs together, at most */
+  uint32_t sum_parts; /* of a contraction that is alone; 0: as is best */
+  bool tries_beside;  /* numbers of replicas beside those of the best pipeline, too */
+  uint32_t *level;    /* of each group: how many buffers lie before it on the longest way */
+  uint32_t *writer;   /* of each tensor: its last group, SAMBA_NO_INDEX: none */
+  bool *between;      /* tensors that groups of the section read and write */
+  uint32_t *readers;  /* operands that read each tensor */
   /* For the pipeline being planned: of each tensor, see share.h, and its slices when it is one in
    * buffers. */
   SambaSharing *shared;

@@ -167,6 +167,22 @@ static bool carriesSums(const SambaStageGraph *graph) {
  * exact. */
 static const double otherShare = 0.99;
 
+/* Sums in parts need more PMUs and streams, which are loaded once however often the section runs:
+ * this share of the load does not count then, as in the planner's scores. */
+static const double residentShare = 0.5;
+
+/* And such a plan must be predicted to save more: it hangs more on how memory is shared. */
+static const double partsShare = 0.98;
+
+/* Whether another plan is worth taking; parts: its sums may come in parts. */
+static bool isWorth(const SambaPlanCost *other, const SambaPlanCost *best, bool parts) {
+  if (!parts)
+    return other->cycles <= otherShare * best->cycles;
+  return other->cycles <= partsShare * best->cycles ||
+         other->cycles - residentShare * other->load <=
+             partsShare * (best->cycles - residentShare * best->load);
+}
+
 /* The planner ranks candidates by a model that is coarser than the prediction. So what it does with
  * more room may be slower than what it does with less: these plans are made too, the first one with
  * other numbers of replicas, and compared by the prediction. `given`: the mappings that were there
@@ -176,9 +192,11 @@ static void compareOthers(const SambaPlanTarget *target, SambaPlanCompare compar
   static const struct {
     int64_t pmu_bytes, grid_rows, bandwidth; /* divisors */
     uint32_t pcus;
+    uint32_t sum_parts;
     bool tries_beside;
-  } others[] = {{1, 1, 1, 1, true},  {2, 1, 1, 1, false}, {4, 1, 1, 1, false},
-                {1, 2, 1, 1, false}, {1, 1, 2, 1, false}, {1, 1, 1, 2, false}};
+  } others[] = {{1, 1, 1, 1, 0, true},  {2, 1, 1, 1, 0, false}, {4, 1, 1, 1, 0, false},
+                {1, 2, 1, 1, 0, false}, {1, 1, 2, 1, 0, false}, {1, 1, 1, 2, 0, false},
+                {1, 1, 1, 1, 1, false}, {1, 1, 1, 1, 2, false}, {1, 1, 1, 1, 4, false}};
   SambaStageGraph *graph = wanted->graph;
   size_t size = graph->stage_count * sizeof *graph->mappings;
   SambaMapping *best = sambaAllocate(size + 1);
@@ -193,6 +211,7 @@ static void compareOthers(const SambaPlanTarget *target, SambaPlanCompare compar
     machine.grid_rows /= others[i].grid_rows;
     machine.hbm_channel_mbps /= others[i].bandwidth;
     SambaPlanOptions options = {.parallel_divisor = others[i].pcus,
+                                .sum_parts = others[i].sum_parts,
                                 .tries_beside = others[i].tries_beside,
                                 .searches = searches,
                                 .work = &work};
@@ -205,7 +224,7 @@ static void compareOthers(const SambaPlanTarget *target, SambaPlanCompare compar
     if (!status && !same && !wanting) /* it has all mappings now: emitted for the whole machine */
       status = planGraph(target, NULL, graph, &other);
     work += other.cost.work;
-    if (!status && other.fits && other.cost.cycles <= otherShare * wanted->cost.cycles) {
+    if (!status && other.fits && isWorth(&other.cost, &wanted->cost, others[i].sum_parts > 0)) {
       memcpy(best, graph->mappings, size);
       wanted->cost = other.cost;
     }

@@ -184,6 +184,40 @@ static void largeMatmulUsesTheChip(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+/* Sums in parts: the first one works when its operands are there, half of A and an eighth of B; and
+ * its stores have the generators of the loads. */
+static void sumsComeInParts(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaStageGraph graph;
+  SambaSection *section;
+  makeMatmul(&graph, &arena, SAMBA_DTYPE_BF16, 1024, 1024, 1024);
+  assert_null(sambaPlanTiles(&graph, machineOf("sn40l"), &(SambaPlanOptions){.sum_parts = 2}));
+  const SambaMapping *mapping = &graph.mappings[0];
+  assert_int_equal(mapping->tile[2], 512);
+  assert_null(sambaCodegenSection(&graph, machineOf("sn40l"), &arena, &section));
+  SambaSectionNeeds needs = sambaSectionCount(section);
+  assert_true(needs.ags > 80 && needs.fewest_ags <= 80);
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    if (section->units[u].kind == SAMBA_UNIT_BUFFER)
+      assert_true(section->units[u].buffer.slot_elements <= 16 * 512);
+
+  /* Groups behind each other are planned as without. */
+  SambaStageGraph chain = {.arena = &arena, .name = "chain"}, plain = {.arena = &arena};
+  SambaStageGraph *graphs[] = {&chain, &plain};
+  for (int i = 0; i < 2; ++i) {
+    const int64_t dims[] = {512, 512};
+    uint32_t x = addTensor(graphs[i], SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_BF16, 2, dims);
+    uint32_t w = addTensor(graphs[i], SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_BF16, 2, dims);
+    uint32_t y = addMatmul(graphs[i], x, w, false, SAMBA_TENSOR_INTERMEDIATE, SAMBA_DTYPE_BF16);
+    addMatmul(graphs[i], y, w, false, SAMBA_TENSOR_RESULT, SAMBA_DTYPE_BF16);
+    SambaPlanOptions options = {.sum_parts = i ? 0 : 2};
+    assert_null(sambaPlanTiles(graphs[i], machineOf("sn40l"), &options));
+  }
+  assert_memory_equal(chain.mappings, plain.mappings, 2 * sizeof *plain.mappings);
+  sambaArenaDestroy(&arena);
+}
+
 static void decisionsReduceParallelism(void **state) {
   (void)state;
   SambaArena arena = {0};
@@ -369,6 +403,7 @@ int main(void) {
                                      cmocka_unit_test(copiesFarApartHaveTwins),
                                      cmocka_unit_test(lowerWantsMappings),
                                      cmocka_unit_test(largeMatmulUsesTheChip),
+                                     cmocka_unit_test(sumsComeInParts),
                                      cmocka_unit_test(decisionsReduceParallelism),
                                      cmocka_unit_test(planningIsIdempotent),
                                      cmocka_unit_test(sectionsTooLargeAreNamed),
