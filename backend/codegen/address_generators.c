@@ -532,10 +532,21 @@ static Times chooseTimes(const AgUses *uses, const Options *options, int64_t mos
   return best;
 }
 
+/* Whether a load that is no faster than the PCUs gets less than of its own generators. */
+static bool starvesStream(const AgUses *uses, const Option *const *chosen, const Option *const *own,
+                          double compute) {
+  bool starves = false;
+  for (size_t i = 0; i < uses->size; ++i)
+    starves |= !uses->data[i].stores && chosen[i]->rate < own[i]->rate &&
+               streamCost * uses->data[i].bytes / chosen[i]->rate > compute;
+  return starves;
+}
+
 /* The options with which all ends soonest when stores have the generators of loads. Returns the
  * cycles. */
 static double chooseShared(const SambaMachine *machine, const AgUses *uses, const Options *options,
-                           Generators generators, double compute, const Option **out_chosen) {
+                           Generators generators, double compute, const Option *const *own,
+                           const Option **out_chosen) {
   const Option **chosen = sambaAllocate(sambaArraySize(uses->size, sizeof *chosen));
   double least = INFINITY;
 
@@ -551,7 +562,7 @@ static double chooseShared(const SambaMachine *machine, const AgUses *uses, cons
         for (size_t u = 0; u < uses->size; ++u)
           chosen[u] = optionFor(&uses->data[u], &options[u], &times);
         double cycles = sectionCycles(machine, uses, chosen, generators, compute);
-        if (cycles < least) {
+        if (cycles < least && !starvesStream(uses, chosen, own, compute)) {
           least = cycles;
           memcpy(out_chosen, chosen, uses->size * sizeof *chosen);
         }
@@ -614,7 +625,8 @@ static void chooseOptions(SambaCodegen *codegen, const AgUses *uses, const Optio
   generators.dram = busyDramShare * sambaMachineDramBytesPerCycle(codegen->machine);
   const double alone = sectionCycles(codegen->machine, uses, chosen, generators, work);
   const Option **shared = SAMBA_ARENA_ARRAY(&codegen->scratch, const Option *, uses->size);
-  if (chooseShared(codegen->machine, uses, options, generators, work, shared) < sharedWorth * alone)
+  if (chooseShared(codegen->machine, uses, options, generators, work, chosen, shared) <
+      sharedWorth * alone)
     memcpy(chosen, shared, uses->size * sizeof *chosen);
 }
 
