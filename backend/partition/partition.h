@@ -25,6 +25,8 @@ typedef struct SambaPartitionOperator {
   uint32_t stretch; /* operators of different stretches share no section, and stretches stay in
                        order; numbered in that order */
   bool keeps_place; /* the operators of its stretch stay in order */
+  bool follows; /* it does little to what the one before it makes, which nobody else reads: a cut
+                   between the two is tried when all others are */
   uint32_t read_count, make_count;
   const SambaPartitionRead *reads; /* in the order of the operands */
   const uint32_t *makes;           /* values */

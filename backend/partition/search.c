@@ -2,8 +2,9 @@
  *
  * Intervals are priced by their length: those of one group first, then those of two. One is left
  * out when a part of it finds no room, or when what is known of its parts says that it is no better
- * than a way through it that is priced already. Then the shortest way through the intervals of an
- * order is the partition. */
+ * than a way through it that is priced already. Those that are cut in front of an operator that
+ * follows the one before it come when all others have been priced. Then the shortest way through
+ * the intervals of an order is the partition. */
 #include "backend/partition/partition_internal.h"
 
 #include <math.h>
@@ -26,6 +27,7 @@ typedef struct Search {
   const SambaPartitionProblem *problem;
   const SambaGroupOrder *order;
   SambaIntervals intervals;
+  bool *follows; /* whether each place's group follows the one before it; the end does not */
 } Search;
 
 static SambaSectionClass *classOf(const Search *search, const SambaCell *cell) {
@@ -147,14 +149,21 @@ static void priceCandidates(Search *search, Candidates *candidates) {
   }
 }
 
-/* The classes of the cells of one length that are worth it and have no price, each once. */
-static void gather(Search *search, uint32_t length, Candidates *candidates) {
+static bool cutsFollowers(const Search *search, uint32_t first, uint32_t length) {
+  return search->follows[first] || search->follows[first + length];
+}
+
+/* The classes of the cells of one length that are worth it and have no price, each once; all: also
+ * of those that cut followers off. */
+static void gather(Search *search, uint32_t length, bool all, Candidates *candidates) {
   SAMBA_ARRAY(uint32_t) at = {0}; /* of each class: 1 + its candidate */
   candidates->size = 0;
   for (uint32_t first = 0; first < search->order->group_count; ++first) {
     if (sambaRowLength(&search->intervals, first) < length || !isWorthIt(search, first, length))
       continue;
     SambaCell *cell = sambaCellAt(&search->intervals, first, length);
+    if (!all && !cell->seed && cutsFollowers(search, first, length))
+      continue;
     findClass(search, cell, first, length);
     if (classOf(search, cell)->priced) {
       ++search->all->result->reused;
@@ -174,10 +183,12 @@ static void gather(Search *search, uint32_t length, Candidates *candidates) {
   sambaArrayFree(&at);
 }
 
-static void priceIntervals(Search *search) {
+static void priceIntervals(Search *search, bool all) {
   Candidates candidates = {0};
   for (uint32_t length = 1; length <= search->intervals.longest; ++length) {
-    gather(search, length, &candidates);
+    if (!all && sambaSearchIsOver(search->all))
+      break;
+    gather(search, length, all, &candidates);
     priceCandidates(search, &candidates);
     for (uint32_t first = 0; first < search->order->group_count; ++first) {
       if (sambaRowLength(&search->intervals, first) < length)
@@ -368,6 +379,21 @@ static void writeResult(Search *search, const Places *starts, double cycles, Sam
   free(behind);
 }
 
+/* Returns whether there are any. */
+static bool findFollowers(Search *search) {
+  const SambaGroupOrder *order = search->order;
+  const SambaPartitionOperator *operators = search->problem->operators;
+  bool any = false;
+  search->follows = sambaAllocateZeroed(order->group_count + 1, sizeof *search->follows);
+  for (uint32_t place = 1; place < order->group_count; ++place) {
+    uint32_t first = order->operators[order->first[place]];
+    search->follows[place] =
+        operators[first].follows && operators[first - 1].group == order->groups[place - 1];
+    any |= search->follows[place];
+  }
+  return any;
+}
+
 /* What has been found in an order. */
 typedef struct Found {
   double cycles, known_cycles;
@@ -454,7 +480,9 @@ static Found searchOrder(SambaSearch *all, const SambaGroupOrder *order,
   Search search = {.all = all, .problem = all->problem, .order = order};
   search.intervals = sambaIntervalsCreate(all->problem, order);
   priceKnown(&search, known);
-  priceIntervals(&search);
+  if (findFollowers(&search))
+    priceIntervals(&search, false);
+  priceIntervals(&search, true);
 
   Ways ways = waysCreate(&search);
   findArrivals(&search, ways.ways, ways.arrivals);
@@ -467,6 +495,7 @@ static Found searchOrder(SambaSearch *all, const SambaGroupOrder *order,
   if (careful ? !isinf(found.cycles) : found.cycles < all->result->cycles)
     writeResult(&search, &found.starts, found.cycles, arena);
   waysFree(&ways);
+  free(search.follows);
   sambaIntervalsFree(&search.intervals);
   return found;
 }

@@ -138,6 +138,13 @@ uint32_t sambaBranchingOperators(const MlirOperation *operators, uint32_t most) 
   return 1;
 }
 
+bool sambaOperatorFollows(MlirOperation before, MlirOperation operation) {
+  if (!isElementwise(operation) || mlirOperationGetNumResults(before) != 1)
+    return false;
+  MlirValue made = mlirOperationGetResult(before, 0);
+  return !mlirOpOperandIsNull(mlirValueGetFirstUse(made)) && lastReader(made, &operation, 1) == 0;
+}
+
 /* The operation that makes the value, or what the value is a view of; null: there is none. */
 static MlirOperation makerOf(MlirValue value) {
   MlirOperation maker = sambaDefiningOperation(value);

@@ -26,6 +26,8 @@ uint32_t sambaPinnedOperators(const SambaSectionGraph *partition, uint32_t first
 /* How many elementwise operators there are from a value with several readers to where all that
  * comes of it is one value again; 1: it does not become one. */
 uint32_t sambaBranchingOperators(const MlirOperation *operators, uint32_t most);
+/* Whether the operator is elementwise and alone in reading what the one before it makes. */
+bool sambaOperatorFollows(MlirOperation before, MlirOperation operation);
 
 /* Groups the operators greedily: the number of sections. section_of: of each operator its section.
  * ends: of each section, at most as many as operators, why it ends. */

@@ -9,6 +9,7 @@
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
 #include "dialect/stages/read_operators.h"
+#include "passes/section/grow_sections.h"
 #include "passes/section/section_trial.h"
 #include "support/container/pointer_map.h"
 #include "support/container/string_map.h"
@@ -153,6 +154,14 @@ static uint32_t kindOf(Builder *builder, const SambaStageGraph *graph, SambaAren
   return kind;
 }
 
+/* Whether the operator makes no more bytes of what the one before it makes for nobody else: both
+ * together read and write no more than each of them. */
+static bool followsLast(const MlirOperation *operators, uint32_t index) {
+  MlirOperation before = operators[index - 1], operation = operators[index];
+  return sambaOperatorFollows(before, operation) && bytesOf(mlirOperationGetResult(operation, 0)) <=
+                                                        bytesOf(mlirOperationGetResult(before, 0));
+}
+
 static void buildOperator(Builder *builder, uint32_t index) {
   MlirOperation operation = builder->request->operators[index];
   SambaPartitionOperator *operator = &builder->operators[index];
@@ -171,6 +180,7 @@ static void buildOperator(Builder *builder, uint32_t index) {
   for (size_t i = 0; i < builder->reads.size; ++i)
     builder->reads.data[i].bytes = parts ? 0 : builder->reads.data[i].bytes;
 
+  operator->follows = index > 0 && followsLast(builder->request->operators, index);
   operator->group = builder->request->group[index];
   operator->stretch = builder->request->stretch[index];
   operator->kind = kindOf(builder, graph, &arena);

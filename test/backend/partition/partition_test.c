@@ -39,6 +39,9 @@ typedef struct Graph {
   uint32_t makes[mostOperators], most[mostOperators];
   uint32_t trials, over_after;
   double rough; /* share that first prices of several operators are too high */
+  uint32_t whole,
+      whole_late; /* trials that cut no follower off; those of them after one that does */
+  bool has_cut;
 } Graph;
 
 static uint64_t state = 1;
@@ -98,11 +101,23 @@ static void priceOne(const Graph *graph, SambaPartitionTrial *trial) {
   trial->cycles = round(rough * fmax(work, bytes / machine->bytes_per_cycle) + machine->launch);
 }
 
+static void countCuts(Graph *graph, const SambaPartitionTrial *trial) {
+  uint32_t end = trial->operators[trial->count - 1] + 1;
+  bool cuts = graph->operators[trial->operators[0]].follows ||
+              (end < graph->problem.operator_count && graph->operators[end].follows);
+  graph->whole += !cuts;
+  graph->whole_late += !cuts && graph->has_cut;
+  graph->has_cut |= cuts;
+}
+
 static void price(void *user, SambaPartitionTrial *trials, uint32_t count) {
   Graph *graph = user;
   graph->trials += count;
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; ++i) {
     priceOne(graph, &trials[i]);
+    if (!trials[i].careful)
+      countCuts(graph, &trials[i]);
+  }
 }
 
 static bool isOver(void *user, double share) {
@@ -318,6 +333,7 @@ static void bestOfItsOrder(void **unused) {
     for (uint32_t i = 0; i < graph.problem.operator_count; ++i) {
       order[i] = i;
       graph.operators[i].keeps_place = true;
+      graph.operators[i].follows = i > 0 && i % 3 == seed % 4; /* or none does */
     }
     double best = bestOfOrder(&graph, order);
     SambaArena arena = {0};
@@ -487,6 +503,29 @@ static void carefulPricesDecide(void **unused) {
   assert_true(careful < 1.02);
 }
 
+/* Sections that end in front of a follower are tried when all others are, but for one more of each
+ * section in the end, which says why it ends. */
+static void followersAreCutOffLast(void **unused) {
+  (void)unused;
+  uint32_t whole = 0;
+  for (uint64_t seed = 1; seed < 100; ++seed) {
+    SambaArena arena = {0};
+    Graph graph;
+    state = seed;
+    makeRandom(&graph, 20);
+    for (uint32_t o = 0; o < 20; ++o) {
+      graph.operators[o].keeps_place = true;
+      graph.operators[o].follows = o % 3 == 2;
+    }
+    SambaPartition found = sambaPartitionSearch(&graph.problem, &arena);
+    assert_true(graph.has_cut);
+    assert_true(graph.whole_late <= found.section_count);
+    whole += graph.whole - graph.whole_late;
+    sambaArenaDestroy(&arena);
+  }
+  assert_true(whole > 99 * 14);
+}
+
 /* Groups stay together and stretches apart, and a section has no more operators than it may. */
 static void boundsAreKept(void **unused) {
   (void)unused;
@@ -525,6 +564,7 @@ int main(void) {
                                      cmocka_unit_test(equalEndsRunTogether),
                                      cmocka_unit_test(timeIsOver),
                                      cmocka_unit_test(carefulPricesDecide),
+                                     cmocka_unit_test(followersAreCutOffLast),
                                      cmocka_unit_test(boundsAreKept)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
