@@ -462,11 +462,14 @@ static void priceCarefully(Search *search, Ways *ways) {
   Candidates candidates = {0};
   gatherCareful(search, ways, &candidates);
   qsort(candidates.data, candidates.size, sizeof *candidates.data, compareCandidates);
-  for (size_t i = 0; i < candidates.size; ++i) {
-    SambaSectionClass *class = &search->all->classes.list.data[candidates.data[i].class];
-    class->careful = false;
+  for (size_t i = 0; i < candidates.size; i += SAMBA_TRIALS_AT_ONCE) {
+    uint32_t classes[SAMBA_TRIALS_AT_ONCE], count = 0;
+    for (size_t k = i; k < candidates.size && count < SAMBA_TRIALS_AT_ONCE; ++k) {
+      classes[count] = candidates.data[k].class;
+      search->all->classes.list.data[classes[count++]].careful = false;
+    }
     if (!sambaSearchIsOverForCareful(search->all))
-      sambaSearchPrice(search->all, &candidates.data[i].class, 1, true);
+      sambaSearchPrice(search->all, classes, count, true);
   }
   sambaArrayFree(&candidates);
   findArrivals(search, ways->ways, ways->arrivals);

@@ -50,6 +50,8 @@ void sambaWorkStartPass(const char *name) {
   pthread_mutex_unlock(&rows_mutex);
 }
 
+const char *sambaWorkPass(void) { return current->pass; }
+
 void sambaWorkPrint(FILE *out) {
   static const char *const texts[SAMBA_WORK_KINDS] = {
       [SAMBA_WORK_GRAPHS_BUILT] = "graphs-built - Stage graphs built from IR",

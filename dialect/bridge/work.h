@@ -32,6 +32,8 @@ uint64_t sambaWorkTotal(SambaWork work);
 /* What this thread counts from now on belongs to the pass, up to its next one: the verifiers that
  * run between them too. name: a literal. */
 void sambaWorkStartPass(const char *name);
+/* The pass that this thread counts for: threads that it starts may do likewise. */
+const char *sambaWorkPass(void);
 /* The counts that are not 0, pass by pass in the order in which they ran first; in the form of
  * MLIR's report of pass statistics. That report itself stays empty, because Debian builds LLVM
  * without statistics. */

@@ -11,6 +11,7 @@
 #include "dialect/stages/read_operators.h"
 #include "passes/section/grow_sections.h"
 #include "passes/section/section_trial.h"
+#include "support/base/side_by_side.h"
 #include "support/container/pointer_map.h"
 #include "support/container/string_map.h"
 #include "support/number/shape.h"
@@ -221,6 +222,9 @@ static void keepPlaces(Builder *builder) {
 typedef struct Pricing {
   const SambaSearchRequest *request;
   SambaSearchTime *time;
+  const char *pass; /* that counts the work */
+  uint32_t thread_count;
+  SambaPortCounts **counts; /* of each thread */
 } Pricing;
 
 /* Choices at which the planner looks in a second: about as many as a core of a server of 2023
@@ -232,28 +236,66 @@ static bool isOver(void *user, double share) {
   return pricing->time->used >= share * pricing->time->given;
 }
 
-static bool tryOperators(const SambaSearchRequest *request, const uint32_t *numbers, uint32_t count,
-                         bool careful, SambaPlanCost *cost, SambaText *why) {
-  SambaPlanTarget target = *request->target;
-  target.compares = careful ? SAMBA_COMPARE_REPLICAS : SAMBA_COMPARE_NONE;
+static bool tryOperators(const SambaSearchRequest *request, const SambaPlanTarget *target,
+                         const uint32_t *numbers, uint32_t count, SambaPlanCost *cost,
+                         SambaText *why) {
   MlirOperation *operators = sambaAllocate(sambaArraySize(count + 1, sizeof *operators));
   for (uint32_t i = 0; i < count; ++i)
     operators[i] = request->operators[numbers[i]];
-  bool fits = sambaSectionTry(&target, operators, count, cost, why);
+  bool fits = sambaSectionTry(target, operators, count, cost, why);
   free(operators);
   return fits;
 }
 
+typedef struct Trials {
+  const Pricing *pricing;
+  SambaPartitionTrial *trials;
+  uint64_t *work; /* of each */
+} Trials;
+
+static void priceOne(void *user, uint32_t index, uint32_t thread) {
+  const Trials *all = user;
+  const SambaSearchRequest *request = all->pricing->request;
+  SambaPartitionTrial *trial = &all->trials[index];
+  SambaPlanTarget target = *request->target;
+  SambaPlanCost cost = {0};
+  target.counts = all->pricing->counts[thread];
+  target.compares = trial->careful ? SAMBA_COMPARE_REPLICAS : SAMBA_COMPARE_NONE;
+  if (thread)
+    sambaWorkStartPass(all->pricing->pass);
+  trial->fits = tryOperators(request, &target, trial->operators, trial->count, &cost, NULL);
+  trial->cycles = cost.cycles;
+  trial->load = cost.load;
+  all->work[index] = cost.work;
+}
+
 static void price(void *user, SambaPartitionTrial *trials, uint32_t count) {
   const Pricing *pricing = user;
-  for (uint32_t i = 0; i < count; ++i) {
-    SambaPlanCost cost = {0};
-    trials[i].fits = tryOperators(pricing->request, trials[i].operators, trials[i].count,
-                                  trials[i].careful, &cost, NULL);
-    trials[i].cycles = cost.cycles;
-    trials[i].load = cost.load;
-    pricing->time->used += (double)cost.work / choicesPerSecond;
-  }
+  Trials all = {pricing, trials, sambaAllocateZeroed(count + 1, sizeof *all.work)};
+  sambaDoSideBySide(count, pricing->thread_count, priceOne, &all);
+  for (uint32_t i = 0; i < count; ++i)
+    pricing->time->used += (double)all.work[i] / choicesPerSecond;
+  free(all.work);
+}
+
+/* Prices are asked for a few at a time: more threads would wait. */
+static Pricing createPricing(const SambaSearchRequest *request, SambaSearchTime *time) {
+  enum { mostThreads = 4 };
+  Pricing pricing = {.request = request, .time = time, .pass = sambaWorkPass(), .thread_count = 1};
+  if (request->count)
+    pricing.thread_count = mlirContextGetNumThreads(mlirOperationGetContext(request->operators[0]));
+  pricing.thread_count = pricing.thread_count < mostThreads ? pricing.thread_count : mostThreads;
+  pricing.counts = sambaAllocate(mostThreads * sizeof *pricing.counts);
+  pricing.counts[0] = request->target->counts;
+  for (uint32_t i = 1; i < pricing.thread_count; ++i)
+    pricing.counts[i] = sambaPortCountsCreate(request->target->machine);
+  return pricing;
+}
+
+static void freePricing(Pricing *pricing) {
+  for (uint32_t i = 1; i < pricing->thread_count; ++i)
+    sambaPortCountsFree(pricing->counts[i]);
+  free(pricing->counts);
 }
 
 /*===-- The result ----------------------------------------------------------------------------===*/
@@ -272,7 +314,8 @@ static MlirAttribute endOf(const SambaSearchRequest *request, const SambaPartiti
     next = request->operators[order[section->count]];
   if (section->end == SAMBA_PARTITION_ROOM) {
     SambaPlanCost unused;
-    tryOperators(request, order, section->count + section->next, false, &unused, &end.why);
+    tryOperators(request, request->target, order, section->count + section->next, &unused,
+                 &end.why);
   }
   MlirAttribute attribute =
       sambaSectionEndAttribute(&end, mlirOperationGetContext(request->operators[order[0]]), next);
@@ -361,7 +404,6 @@ static void freeBuilder(Builder *builder) {
 uint32_t sambaSearchSections(const SambaSearchRequest *request, SambaSearchTime *time,
                              uint32_t *section_of, MlirAttribute *ends) {
   Builder builder = {.request = request};
-  Pricing pricing = {.request = request, .time = time};
   builder.operators = SAMBA_ARENA_ARRAY(&builder.arena, SambaPartitionOperator, request->count + 1);
   for (uint32_t i = 0; i < request->count; ++i)
     buildOperator(&builder, i);
@@ -372,6 +414,7 @@ uint32_t sambaSearchSections(const SambaSearchRequest *request, SambaSearchTime 
   }
   keepPlaces(&builder);
 
+  Pricing pricing = createPricing(request, time);
   SambaPartitionProblem problem = problemOf(&builder, &pricing);
   SambaPartition found = sambaPartitionSearch(&problem, &builder.arena);
   for (uint32_t s = 0; s < found.section_count; ++s) {
@@ -381,6 +424,7 @@ uint32_t sambaSearchSections(const SambaSearchRequest *request, SambaSearchTime 
     ends[s] = endOf(request, &found, found.runs[s]);
   }
   countWork(&found);
+  freePricing(&pricing);
   freeBuilder(&builder);
   return found.section_count;
 }

@@ -78,18 +78,22 @@ with tempfile.TemporaryDirectory() as folder:
             f"{folder}/model.mlir",
             "--mlir-print-debuginfo",
         )
-        for kind, target in (("onnx", "tiny"), ("onnx", "sn40l"), ("mlir", "tiny")):
+        for kind, target, level in (
+            ("onnx", "tiny", "-O1"),
+            ("onnx", "tiny", "-O3"),
+            ("onnx", "sn40l", "-O1"),
+            ("mlir", "tiny", "-O1"),
+        ):
             folders = [
-                f"{folder}/{name}-{kind}-{target}",
-                f"{folder}/a/much/longer/{name}-{kind}-{target}",
+                f"{folder}/{name}-{kind}-{target}{level}",
+                f"{folder}/a/much/longer/{name}-{kind}-{target}{level}",
             ]
             for place in folders:
                 os.makedirs(place)
                 shutil.copy(f"{folder}/model.{kind}", place)
             # The module refers to the ONNX model's weights, where it was translated.
             data = ["--data-folder", folder] if kind == "mlir" else []
-            check(
-                f"{name}.{kind} for {target}", folders, f"model.{kind}", f"--target={target}", *data
-            )
+            case = f"{name}.{kind} for {target} {level}"
+            check(case, folders, f"model.{kind}", f"--target={target}", level, *data)
 if failures:
     sys.exit("\n".join(failures))
