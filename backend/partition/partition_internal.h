@@ -74,6 +74,7 @@ typedef struct SambaCell {
   double floor; /* cycles that arithmetic and memory take at least, with a launch */
   double bound; /* cycles of the dearest section in it that was priced */
   double best;  /* of the ways through it that are known */
+  double guess; /* cycles of its section: the price, or what those of its parts lead to expect */
 } SambaCell;
 
 /* The intervals of an order: those that begin with a group follow each other by their length. */

@@ -2,9 +2,10 @@
  *
  * Intervals are priced by their length: those of one group first, then those of two. One is left
  * out when a part of it finds no room, or when what is known of its parts says that it is no better
- * than a way through it that is priced already. Those that are cut in front of an operator that
- * follows the one before it come when all others have been priced. Then the shortest way through
- * the intervals of an order is the partition. */
+ * than a way through it that is priced already. Time may be over before all have their price. So
+ * those come first whose parts let expect that they are better, then the other ones, and those that
+ * are cut in front of an operator that follows the one before it last. Then the shortest way
+ * through the intervals of an order is the partition. */
 #include "backend/partition/partition_internal.h"
 
 #include <math.h>
@@ -20,6 +21,13 @@ typedef struct Way {
   double rarity; /* among equals, fewer structures and those that occur often */
   bool repeats;  /* the section before it is the same */
 } Way;
+
+/* Which intervals are priced. */
+typedef enum {
+  SEEMS_BETTER, /* those that are expected to be better than the ways through them that are known */
+  NO_FOLLOWERS, /* that do not cut followers off */
+  ALL
+} Scope;
 
 /* The search of one order. */
 typedef struct Search {
@@ -56,6 +64,7 @@ static void takePrice(Search *search, SambaCell *cell, uint32_t length) {
   cell->state = CELL_PRICED;
   cell->bound = class->fits ? class->cycles : INFINITY;
   cell->best = fmin(cell->best, class->fits ? class->cycles : alone);
+  cell->guess = class->fits ? class->cycles : INFINITY;
 }
 
 /*===-- Which intervals are worth a price -----------------------------------------------------===*/
@@ -111,6 +120,7 @@ static bool isWorthIt(Search *search, uint32_t first, uint32_t length) {
   if (cell->seed || length == 1)
     return true;
 
+  cell->guess = cell->bound; /* INFINITY, too */
   if (isinf(cell->bound)) {
     cell->state = CELL_NO_ROOM;
     return false;
@@ -119,8 +129,9 @@ static bool isWorthIt(Search *search, uint32_t first, uint32_t length) {
   if (least < cell->best ||
       (least - search->problem->load < cell->best && mayRepeat(search, first, length)))
     return true;
+  search->all->result->skipped += cell->state != CELL_SKIPPED;
   cell->state = CELL_SKIPPED;
-  ++search->all->result->skipped;
+  cell->guess = cell->best;
   return false;
 }
 
@@ -153,20 +164,56 @@ static bool cutsFollowers(const Search *search, uint32_t first, uint32_t length)
   return search->follows[first] || search->follows[first + length];
 }
 
-/* The classes of the cells of one length that are worth it and have no price, each once; all: also
- * of those that cut followers off. */
-static void gather(Search *search, uint32_t length, bool all, Candidates *candidates) {
+static double bytesOf(const SambaCell *cell) { return cell->read_bytes + cell->left_bytes; }
+
+/* What an interval of three parts takes that cuts no followers off, when the last part adds to all
+ * of it what it adds to the one before it; less what is not moved any more. Its first and its last
+ * part are a group with its followers. 0: it has less than three. */
+static double guessCycles(const Search *search, uint32_t first, uint32_t length) {
+  uint32_t middle = first + 1, last = first + length - 1;
+  while (search->follows[middle])
+    ++middle;
+  while (search->follows[last])
+    --last;
+  if (middle >= last)
+    return 0;
+  const SambaCell *before = sambaCellAt(&search->intervals, first, last - first);
+  const SambaCell *behind = sambaCellAt(&search->intervals, middle, first + length - middle);
+  const SambaCell *both = sambaCellAt(&search->intervals, middle, last - middle);
+  double saved = bytesOf(before) + bytesOf(behind) - bytesOf(both) -
+                 bytesOf(sambaCellAt(&search->intervals, first, length));
+  if (isinf(before->guess) || isinf(behind->guess) || isinf(both->guess))
+    return INFINITY;
+  return before->guess + behind->guess - both->guess -
+         fmax(saved, 0) / search->problem->bytes_per_cycle;
+}
+
+/* Whether an interval that is worth a price gets it now. */
+static bool isInScope(const Search *search, uint32_t first, uint32_t length, Scope scope) {
+  SambaCell *cell = sambaCellAt(&search->intervals, first, length);
+  if (cell->seed || scope == ALL)
+    return true;
+  if (cutsFollowers(search, first, length))
+    return false;
+  if (scope == NO_FOLLOWERS)
+    return true;
+  cell->guess = guessCycles(search, first, length);
+  return cell->guess < cell->best ||
+         (cell->guess - search->problem->load < cell->best && mayRepeat(search, first, length));
+}
+
+/* The classes of the cells of one length that are worth it and have no price, each once. */
+static void gather(Search *search, uint32_t length, Scope scope, Candidates *candidates) {
   SAMBA_ARRAY(uint32_t) at = {0}; /* of each class: 1 + its candidate */
   candidates->size = 0;
   for (uint32_t first = 0; first < search->order->group_count; ++first) {
-    if (sambaRowLength(&search->intervals, first) < length || !isWorthIt(search, first, length))
+    if (sambaRowLength(&search->intervals, first) < length || !isWorthIt(search, first, length) ||
+        !isInScope(search, first, length, scope))
       continue;
     SambaCell *cell = sambaCellAt(&search->intervals, first, length);
-    if (!all && !cell->seed && cutsFollowers(search, first, length))
-      continue;
     findClass(search, cell, first, length);
     if (classOf(search, cell)->priced) {
-      ++search->all->result->reused;
+      search->all->result->reused += cell->state == CELL_NEW;
       continue;
     }
     while (at.size <= cell->class)
@@ -177,18 +224,19 @@ static void gather(Search *search, uint32_t length, bool all, Candidates *candid
       at.data[cell->class] = (uint32_t)candidates->size;
     }
     /* What has no way through it so far comes first. */
-    double gain = isinf(cell->best) ? SAMBA_HOPELESS_CYCLES : cell->best - cell->floor;
+    double least = fmax(cell->floor, scope == SEEMS_BETTER ? cell->guess : 0);
+    double gain = isinf(cell->best) ? SAMBA_HOPELESS_CYCLES : cell->best - least;
     candidates->data[at.data[cell->class] - 1].gain += gain;
   }
   sambaArrayFree(&at);
 }
 
-static void priceIntervals(Search *search, bool all) {
+static void priceIntervals(Search *search, Scope scope) {
   Candidates candidates = {0};
   for (uint32_t length = 1; length <= search->intervals.longest; ++length) {
-    if (!all && sambaSearchIsOver(search->all))
+    if (scope != ALL && sambaSearchIsOver(search->all))
       break;
-    gather(search, length, all, &candidates);
+    gather(search, length, scope, &candidates);
     priceCandidates(search, &candidates);
     for (uint32_t first = 0; first < search->order->group_count; ++first) {
       if (sambaRowLength(&search->intervals, first) < length)
@@ -379,19 +427,15 @@ static void writeResult(Search *search, const Places *starts, double cycles, Sam
   free(behind);
 }
 
-/* Returns whether there are any. */
-static bool findFollowers(Search *search) {
+static void findFollowers(Search *search) {
   const SambaGroupOrder *order = search->order;
   const SambaPartitionOperator *operators = search->problem->operators;
-  bool any = false;
   search->follows = sambaAllocateZeroed(order->group_count + 1, sizeof *search->follows);
   for (uint32_t place = 1; place < order->group_count; ++place) {
     uint32_t first = order->operators[order->first[place]];
     search->follows[place] =
         operators[first].follows && operators[first - 1].group == order->groups[place - 1];
-    any |= search->follows[place];
   }
-  return any;
 }
 
 /* What has been found in an order. */
@@ -483,9 +527,9 @@ static Found searchOrder(SambaSearch *all, const SambaGroupOrder *order,
   Search search = {.all = all, .problem = all->problem, .order = order};
   search.intervals = sambaIntervalsCreate(all->problem, order);
   priceKnown(&search, known);
-  if (findFollowers(&search))
-    priceIntervals(&search, false);
-  priceIntervals(&search, true);
+  findFollowers(&search);
+  for (Scope scope = SEEMS_BETTER; scope <= ALL; ++scope)
+    priceIntervals(&search, scope);
 
   Ways ways = waysCreate(&search);
   findArrivals(&search, ways.ways, ways.arrivals);
