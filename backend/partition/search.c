@@ -549,19 +549,30 @@ static Found searchOrder(SambaSearch *all, const SambaGroupOrder *order,
 
 /*===-- Orders --------------------------------------------------------------------------------===*/
 
-/* The sections of the seed in groups. */
-static KnownPartition seedInGroups(const SambaPartitionProblem *problem,
-                                   const SambaGroupOrder *order, SambaArena *arena) {
+/* Sections of so many operators in groups. */
+static KnownPartition inGroups(const SambaGroupOrder *order, uint32_t count,
+                               const uint32_t *operator_counts, SambaArena *arena) {
   uint32_t group = 0, operators = 0;
-  uint32_t *sizes = SAMBA_ARENA_ARRAY(arena, uint32_t, problem->seed_count + 1);
-  for (uint32_t s = 0; s < problem->seed_count; ++s) {
+  uint32_t *sizes = SAMBA_ARENA_ARRAY(arena, uint32_t, count + 1);
+  for (uint32_t s = 0; s < count; ++s) {
     uint32_t first = group;
-    operators += problem->seed[s];
+    operators += operator_counts[s];
     while (group < order->group_count && order->first[group + 1] <= operators)
       ++group;
     sizes[s] = group - first;
   }
-  return (KnownPartition){problem->seed_count, sizes};
+  return (KnownPartition){count, sizes};
+}
+
+/* Searches the order of the result once more, with careful prices. */
+static void searchCarefully(SambaSearch *search, const SambaGroupOrder *order, SambaArena *arena) {
+  const SambaPartition *result = search->result;
+  uint32_t *counts = SAMBA_ARENA_ARRAY(arena, uint32_t, result->section_count + 1);
+  for (uint32_t s = 0; s < result->section_count; ++s)
+    counts[s] = result->sections[s].count;
+  KnownPartition known = inGroups(order, result->section_count, counts, arena);
+  Found found = searchOrder(search, order, &known, true, arena);
+  sambaArrayFree(&found.starts);
 }
 
 /* Moves groups between the sections that were found and searches the order that comes of it, as
@@ -592,7 +603,7 @@ SambaPartition sambaPartitionSearch(const SambaPartitionProblem *problem, SambaA
   SambaSearch search = {
       .problem = problem, .classes = sambaSectionClassesCreate(problem), .result = &result};
   SambaGroupOrder given = sambaGroupOrderCreate(problem, NULL, arena), late = {0};
-  KnownPartition seed = seedInGroups(problem, &given, arena);
+  KnownPartition seed = inGroups(&given, problem->seed_count, problem->seed, arena);
   Found of_given = searchOrder(&search, &given, &seed, false, arena),
         of_late = {.cycles = INFINITY};
   result.seed_cycles = of_given.known_cycles;
@@ -608,8 +619,7 @@ SambaPartition sambaPartitionSearch(const SambaPartitionProblem *problem, SambaA
   if (has_late && !sambaSearchIsOver(&search))
     improve(&search, late_first ? given : late, late_first ? &of_given : &of_late, &best, arena);
   bool reordered = result.cycles < in_order;
-  Found last = searchOrder(&search, &best, &(KnownPartition){0, NULL}, true, arena);
-  sambaArrayFree(&last.starts);
+  searchCarefully(&search, &best, arena);
   sambaArrayFree(&of_given.starts);
   sambaArrayFree(&of_late.starts);
   result.reordered = reordered;
