@@ -25,7 +25,7 @@ enum { maxOperatorsOfBlock = 12 };
  * they are tried one by one. A trial costs as much as the section has operators, so behind it steps
  * are half of what is there, and where that is too far, halves of it. Updates are tried as wholes,
  * of which small ones have many operators each. */
-enum { maxOperatorsOneByOne = 12, maxOperatorsPerSection = 96, maxOperatorsOfUpdates = 72 };
+enum { maxOperatorsOneByOne = 12, maxOperatorsPerSection = 96, maxOperatorsOfUpdates = 288 };
 
 /* Sections that take so much longer together than apart are taken for equals, as estimates are no
  * truer than that: of equals the one section leaves less to launch behind it. */

@@ -254,8 +254,10 @@ static bool partitionFunction(MlirOperation function, const SambaPlanTarget *tar
   SambaSectionGraph partition = {
       .target = target, .operators = operators, .count = count, .border = count};
   bool apart = strcmp(manner->opt, "o0") == 0, fine = true;
-  if (!apart)
+  if (!apart) {
     partition.border = sambaScalarsFirst(operators, count);
+    sambaSmallUpdatesFirst(operators, partition.border, count);
+  }
   uint32_t *joined =
       manner->spatial ? NULL : sambaPinnedSections(target, !apart, operators, count, &arena);
   if (!apart && (rules->count || joined))

@@ -4,10 +4,15 @@
 #include "dialect/samba/graph.h"
 #include "dialect/samba/phase.h"
 #include "dialect/samba/samba.h"
+#include "support/base/memory.h"
 #include "support/container/pointer_map.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Operators of one update at most, when it is looked for. */
+enum { maxOperatorsOfWhole = 96 };
 
 static bool makesScalars(MlirOperation operation) {
   for (intptr_t r = 0; r < mlirOperationGetNumResults(operation); ++r) {
@@ -87,4 +92,68 @@ uint32_t sambaWholeUpdates(const MlirOperation *operators, uint32_t size, uint32
   }
   sambaPointerMapFree(&set);
   return whole;
+}
+
+/* Elements of the largest tensor that an operator makes. */
+static double elementsOf(MlirOperation operation) {
+  double most = 0;
+  for (intptr_t r = 0; r < mlirOperationGetNumResults(operation); ++r) {
+    MlirType type = mlirValueGetType(mlirOperationGetResult(operation, r));
+    double elements = 1;
+    for (int64_t axis = 0; axis < mlirShapedTypeGetRank(type); ++axis)
+      elements *= (double)mlirShapedTypeGetDimSize(type, axis);
+    most = elements > most ? elements : most;
+  }
+  return most;
+}
+
+typedef struct Whole {
+  uint32_t first, count;
+  double elements;
+} Whole;
+
+static int bySize(const void *left, const void *right) {
+  const Whole *a = left, *b = right;
+  if (a->elements != b->elements)
+    return a->elements < b->elements ? -1 : 1;
+  return a->first < b->first ? -1 : 1;
+}
+
+/* The wholes that the operators are made of. What is left when no more are found, which is no
+ * update as we know them, stays at the end. */
+static Whole nextWhole(const MlirOperation *operators, uint32_t first, uint32_t count) {
+  uint32_t left = count - first;
+  Whole whole = {first, left, INFINITY};
+  uint32_t size = sambaWholeUpdates(operators + first, 0,
+                                    left < maxOperatorsOfWhole ? left : maxOperatorsOfWhole);
+  if (!size)
+    return whole;
+  whole.count = size;
+  whole.elements = 0;
+  for (uint32_t i = first; i < first + size; ++i)
+    whole.elements = fmax(whole.elements, elementsOf(operators[i]));
+  return whole;
+}
+
+void sambaSmallUpdatesFirst(MlirOperation *operators, uint32_t border, uint32_t count) {
+  uint32_t begin = border;
+  while (begin && border == count && sambaPhaseOf(operators[begin - 1]) == SAMBA_PEF_SECTION_OPT)
+    --begin; /* nothing is in front of the updates */
+
+  SAMBA_ARRAY(Whole) wholes = {0};
+  for (uint32_t first = begin; first < count;) {
+    Whole whole = nextWhole(operators, first, count);
+    sambaArrayAppend(&wholes, whole);
+    first += whole.count;
+  }
+  if (wholes.size > 1)
+    qsort(wholes.data, wholes.size, sizeof *wholes.data, bySize);
+
+  MlirOperation *sorted = sambaAllocate(sambaArraySize(count - begin + 1, sizeof *sorted));
+  uint32_t at = 0;
+  for (size_t w = 0; w < wholes.size; at += wholes.data[w++].count)
+    memcpy(sorted + at, operators + wholes.data[w].first, wholes.data[w].count * sizeof *sorted);
+  memcpy(operators + begin, sorted, at * sizeof *sorted);
+  free(sorted);
+  sambaArrayFree(&wholes);
 }

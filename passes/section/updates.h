@@ -18,4 +18,9 @@ uint32_t sambaScalarsFirst(MlirOperation *operators, uint32_t count);
  */
 uint32_t sambaWholeUpdates(const MlirOperation *operators, uint32_t size, uint32_t count);
 
+/* Puts updates of fewer elements in front of larger ones, each as a whole, the order kept
+ * otherwise: equal ones stand side by side, and many of the smallest share a section. border: as
+ * returned above. */
+void sambaSmallUpdatesFirst(MlirOperation *operators, uint32_t border, uint32_t count);
+
 #endif

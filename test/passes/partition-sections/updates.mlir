@@ -43,3 +43,33 @@ func.func @norm(%x: tensor<4096x4096xf32>, %a: tensor<f32>, %b: tensor<f32>) -> 
   %4 = samba.mul %2, %3 {samba.phase = "OPT"} : tensor<f32>, tensor<f32>
   return %first, %3, %4 : tensor<f32>, tensor<f32>, tensor<f32>
 }
+
+// Small updates stand in front of large ones, whatever lies between them, and share a section.
+// CHECK: samba.section @[[SMALL:s[0-9]+]]({{.*}}) -> (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>
+// CHECK-LABEL: func.func @layers
+// CHECK-NEXT: samba.call @[[SMALL]](
+// CHECK-NOT: samba.call {{.*}}64xf32
+// CHECK: return
+func.func @layers(%w0: tensor<4096x4096xf32>, %gw0: tensor<4096x4096xf32>, %mw0: tensor<4096x4096xf32>,
+    %b0: tensor<64xf32>, %gb0: tensor<64xf32>, %mb0: tensor<64xf32>,
+    %w1: tensor<4096x4096xf32>, %gw1: tensor<4096x4096xf32>, %mw1: tensor<4096x4096xf32>,
+    %b1: tensor<64xf32>, %gb1: tensor<64xf32>, %mb1: tensor<64xf32>,
+    %w2: tensor<4096x4096xf32>, %gw2: tensor<4096x4096xf32>, %mw2: tensor<4096x4096xf32>,
+    %b2: tensor<64xf32>, %gb2: tensor<64xf32>, %mb2: tensor<64xf32>)
+    -> (tensor<4096x4096xf32>, tensor<64xf32>, tensor<4096x4096xf32>, tensor<64xf32>, tensor<4096x4096xf32>, tensor<64xf32>)
+    attributes {samba.graph = {mode = "training"}} {
+  %rw0 = samba.mul %mw0, %gw0 {samba.phase = "OPT"} : tensor<4096x4096xf32>, tensor<4096x4096xf32>
+  %sw0 = samba.sub %w0, %rw0 {samba.phase = "OPT"} : tensor<4096x4096xf32>, tensor<4096x4096xf32>
+  %rb0 = samba.mul %mb0, %gb0 {samba.phase = "OPT"} : tensor<64xf32>, tensor<64xf32>
+  %sb0 = samba.sub %b0, %rb0 {samba.phase = "OPT"} : tensor<64xf32>, tensor<64xf32>
+  %rw1 = samba.mul %mw1, %gw1 {samba.phase = "OPT"} : tensor<4096x4096xf32>, tensor<4096x4096xf32>
+  %sw1 = samba.sub %w1, %rw1 {samba.phase = "OPT"} : tensor<4096x4096xf32>, tensor<4096x4096xf32>
+  %rb1 = samba.mul %mb1, %gb1 {samba.phase = "OPT"} : tensor<64xf32>, tensor<64xf32>
+  %sb1 = samba.sub %b1, %rb1 {samba.phase = "OPT"} : tensor<64xf32>, tensor<64xf32>
+  %rw2 = samba.mul %mw2, %gw2 {samba.phase = "OPT"} : tensor<4096x4096xf32>, tensor<4096x4096xf32>
+  %sw2 = samba.sub %w2, %rw2 {samba.phase = "OPT"} : tensor<4096x4096xf32>, tensor<4096x4096xf32>
+  %rb2 = samba.mul %mb2, %gb2 {samba.phase = "OPT"} : tensor<64xf32>, tensor<64xf32>
+  %sb2 = samba.sub %b2, %rb2 {samba.phase = "OPT"} : tensor<64xf32>, tensor<64xf32>
+  return %sw0, %sb0, %sw1, %sb1, %sw2, %sb2
+      : tensor<4096x4096xf32>, tensor<64xf32>, tensor<4096x4096xf32>, tensor<64xf32>, tensor<4096x4096xf32>, tensor<64xf32>
+}
