@@ -103,6 +103,15 @@ def AppendInPlace : Pass<"samba-append-in-place", "::mlir::ModuleOp"> {
   }];
 }
 
+def AddRowsInPlace : Pass<"samba-add-rows-in-place", "::mlir::ModuleOp"> {
+  let summary = "Add the gradient of a lookup to another gradient row by row";
+  let description = [{
+    A sum of a tensor and the gradient of a lookup, which is zero but for the rows that were looked
+    up, becomes a sum of these rows alone and a `samba.put_rows`, which stores them where they came
+    from. samba-update-in-place gives its operand and its result one memory.
+  }];
+}
+
 def ChannelsLast : Pass<"samba-channels-last", "::mlir::ModuleOp"> {
   let summary = "Let images between convolutions hold the channels of a pixel side by side";
   let description = [{

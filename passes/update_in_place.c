@@ -39,6 +39,7 @@ typedef struct {
   SambaStringMap by_name;
   SambaPointerMap copy_sections; /* type -> index in copies */
   SAMBA_ARRAY(MlirOperation) copies;
+  uint32_t put_rows; /* regions that were named for them */
   bool changed;
 } Update;
 
@@ -259,6 +260,97 @@ static MlirValue saveBefore(Update *u, MlirValue value, MlirOperation call) {
   return mlirOperationGetResult(save, 0);
 }
 
+/*===-- Rows that are put into a tensor -------------------------------------------------------===*/
+
+/* The samba.put_rows that the section of a call is; null: it is another. */
+static MlirOperation putRowsOf(const Update *u, MlirOperation call) {
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(findSection(u, call), 0));
+  MlirOperation operation = mlirBlockGetFirstOperation(body);
+  while (!mlirOperationIsNull(operation) && !sambaOperationIs(operation, "samba.put_rows"))
+    operation = mlirOperationGetNextInBlock(operation);
+  return operation;
+}
+
+static void setRegionOf(MlirOperation call, intptr_t result, SambaStringRef region) {
+  MlirContext context = mlirOperationGetContext(call);
+  intptr_t count = mlirOperationGetNumResults(call);
+  MlirAttribute given =
+      mlirOperationGetDiscardableAttributeByName(call, sambaMlirString(SAMBA_REGIONS_ATTRIBUTE));
+  MlirAttribute *names = sambaAllocate(sambaArraySize((size_t)count, sizeof *names));
+  for (intptr_t r = 0; r < count; ++r)
+    names[r] = mlirAttributeIsNull(given) ? mlirStringAttrGet(context, sambaMlirString(""))
+                                          : mlirArrayAttrGetElement(given, r);
+  names[result] = mlirStringAttrGet(context, sambaToMlir(region));
+  mlirOperationSetDiscardableAttributeByName(call, sambaMlirString(SAMBA_REGIONS_ATTRIBUTE),
+                                             mlirArrayAttrGet(context, count, names));
+  free(names);
+}
+
+static bool hasResultIn(const Update *u, MlirOperation call, SambaStringRef region) {
+  for (intptr_t r = 0; r < mlirOperationGetNumResults(call); ++r)
+    if (sambaStringRefEqual(sambaRegionOfCallResult(u->function, call, r), region))
+      return true;
+  return false;
+}
+
+/* Whether an argument, or a result of other calls than these two, has the region. */
+static bool isTaken(const Update *u, SambaStringRef region, MlirOperation maker,
+                    MlirOperation call) {
+  SambaRegions regions = {0};
+  uint32_t unused;
+  sambaRegionsRead(u->function, &regions);
+  bool taken = sambaStringMapGet(&regions.argument_in, region, &unused);
+  sambaRegionsFree(&regions);
+
+  MlirOperation other = mlirBlockGetFirstOperation(sambaBodyOf(u->function));
+  for (; !mlirOperationIsNull(other) && !taken; other = mlirOperationGetNextInBlock(other))
+    taken = sambaOperationIs(other, "samba.call") && !mlirOperationEqual(other, maker) &&
+            !mlirOperationEqual(other, call) && hasResultIn(u, other, region);
+  return taken;
+}
+
+/* Whether the value may be made in the region in which the call puts rows into it: nobody else
+ * wants either. */
+static bool mayBeMadeIn(const Update *u, MlirValue value, SambaStringRef region,
+                        MlirOperation call) {
+  MlirOperation maker = sambaDefiningOperation(value);
+  if (mlirOperationIsNull(maker) || !sambaOperationIs(maker, "samba.call"))
+    return false;
+  intptr_t own = mlirOpResultGetResultNumber(value);
+  return sambaGraphResultOf(u->function, value) < 0 && !hasResultIn(u, maker, region) &&
+         !sambaRegionOfCallResult(u->function, maker, own).size && !isTaken(u, region, maker, call);
+}
+
+/* A call that puts rows into a tensor stores nothing else, so this lies where its result does. */
+static void settleRows(Update *u, MlirOperation call) {
+  MlirOperation put = putRowsOf(u, call);
+  if (mlirOperationIsNull(put))
+    return;
+  MlirValue base = mlirOperationGetOperand(put, 0);
+  intptr_t number = mlirBlockArgumentGetArgNumber(base);
+  SambaStringRef region = sambaRegionOfCallResult(u->function, call, 0);
+  char name[32];
+  if (!region.size) {
+    do {
+      snprintf(name, sizeof name, "rows%u", u->put_rows++);
+      region = sambaStringRef(name);
+    } while (isTaken(u, region, call, call));
+    setRegionOf(call, 0, region);
+  }
+
+  MlirValue value = mlirOperationGetOperand(call, number);
+  MlirOperation maker = sambaDefiningOperation(value);
+  if (!mlirOperationIsNull(maker) && sambaOperationIs(maker, "samba.call") &&
+      sambaStringRefEqual(
+          sambaRegionOfCallResult(u->function, maker, mlirOpResultGetResultNumber(value)), region))
+    return; /* settled before */
+  if (!mayBeMadeIn(u, value, region, call)) {
+    value = saveBefore(u, value, call);
+    mlirOperationSetOperand(call, number, value);
+  }
+  setRegionOf(sambaDefiningOperation(value), mlirOpResultGetResultNumber(value), region);
+}
+
 static void replaceIn(MlirOperation operation, MlirValue from, MlirValue to) {
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(operation); ++i)
     if (mlirValueEqual(mlirOperationGetOperand(operation, i), from))
@@ -391,6 +483,10 @@ static bool updateFunction(Update *u) {
   bool fine = true;
   collectArguments(u);
   MlirOperation next, operation = mlirBlockGetFirstOperation(sambaBodyOf(u->function));
+  for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
+    if (sambaOperationIs(operation, "samba.call"))
+      settleRows(u, operation);
+  operation = mlirBlockGetFirstOperation(sambaBodyOf(u->function));
   for (; !mlirOperationIsNull(operation) && fine; operation = next) {
     if (sambaOperationIs(operation, "samba.call"))
       fine = updateCall(u, operation);

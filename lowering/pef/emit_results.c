@@ -79,9 +79,10 @@ static SambaStatus emitResult(SambaEmitter *emitter, MlirOperation function, Mli
       address, region, &index));
   SambaPefSymbol *symbol = &emitter->symbols.data[index];
   symbol->update_of = held;
-  if (output >= 0)
-    sambaEmitHostDType(
-        symbol, sambaFunctionAttribute(function, "res_attrs", output, SAMBA_HOST_DTYPE_ATTRIBUTE));
+  if (output >= 0 || last >= 0)
+    sambaEmitHostDType(symbol,
+                       sambaFunctionAttribute(function, "res_attrs", output >= 0 ? output : last,
+                                              SAMBA_HOST_DTYPE_ATTRIBUTE));
   symbol->location =
       sambaStringRefCopy(emitter->arena, sambaLayerOfLocation(mlirOperationGetLocation(call)));
   return NULL;

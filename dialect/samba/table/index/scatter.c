@@ -40,14 +40,14 @@ static SambaStatus inferScatterRows(const SambaOperatorCall *call, SambaTensorTy
                                              (long long)out->dims[0]);
 }
 
-static SambaStatus stagesScatterRows(const SambaOperatorCall *call, SambaStageGraph *graph,
-                                     const uint32_t *operands, const uint32_t *results,
-                                     const char *layer) {
-  const SambaTensorType *x = &call->operands[0];
+/* operands: x, and the places of its rows in the result. */
+static void storeByIndex(const SambaOperatorCall *call, const SambaTensorType *x,
+                         SambaStageGraph *graph, const uint32_t *operands, uint32_t result,
+                         const char *layer) {
   SambaStageBuilder builder;
   uint32_t dims[SAMBA_MAX_RANK];
 
-  sambaStageBegin(&builder, graph, call->operator->name, layer, results[0]);
+  sambaStageBegin(&builder, graph, call->operator->name, layer, result);
   for (uint32_t d = 0; d < x->rank; ++d)
     dims[d] = sambaStageDim(&builder, x->dims[d], false);
   uint16_t row = sambaStageMappedOperand(&builder, operands[0], dims);
@@ -57,7 +57,37 @@ static SambaStatus stagesScatterRows(const SambaOperatorCall *call, SambaStageGr
   builder.stage.output.index_operand = index;
   builder.stage.output.index_axis = 0;
   sambaStageEnd(&builder, row);
+}
 
+static SambaStatus stagesScatterRows(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                     const uint32_t *operands, const uint32_t *results,
+                                     const char *layer) {
+  storeByIndex(call, &call->operands[0], graph, operands, results[0], layer);
+  return NULL;
+}
+
+/* --- put_rows --- */
+
+static SambaStatus inferPutRows(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *base = &call->operands[0];
+  const SambaTensorType *rows = &call->operands[1];
+  const SambaTensorType *index = &call->operands[2];
+  SambaTensorType expected = *base;
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the index", index->dtype, SAMBA_SET_INDEX));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "operand 0", base, 1, SAMBA_MAX_RANK));
+  SAMBA_RETURN_IF_ERROR(sambaCheckShape(3, "the index", index, 1, rows->dims));
+  expected.dims[0] = rows->rank ? rows->dims[0] : 0;
+  SAMBA_RETURN_IF_ERROR(sambaCheckShape(4, "operand 1", rows, base->rank, expected.dims));
+  SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(5, "operand 1", rows->dtype, "operand 0", base->dtype));
+  *out = *base;
+  return NULL;
+}
+
+/* Only the rows are stored: the others lie there already. */
+static SambaStatus stagesPutRows(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                 const uint32_t *operands, const uint32_t *results,
+                                 const char *layer) {
+  storeByIndex(call, &call->operands[1], graph, operands + 1, results[0], layer);
   return NULL;
 }
 
@@ -395,6 +425,22 @@ const SambaOperator sambaScatterOperators[] = {
      .infer = inferScatterRows,
      .differentiate = sambaGradientScatterRows,
      .stages = stagesScatterRows},
+    {.name = "put_rows",
+     .summary = "rows of a tensor replaced, in its memory",
+     .computes =
+         "result = base; result[index[r], ..] = rows[r, ..] for r = 0, 1, .. in this order, "
+         "so that of several rows with one index the last stays. Only the rows are stored: "
+         "samba-update-in-place lets the base lie where the result does.",
+     .operands = {"base", "rows", "index"},
+     .constraints = {"the index is i32 or i64", "the base has rank 1 or more",
+                     "the index has rank 1, as long as the rows' dimension 0",
+                     "the other dimensions of base and rows agree", "so do their dtypes"},
+     .example = "%y = samba.put_rows %b, %x, %i : tensor<4x3xf32>, tensor<2x3xf32>, tensor<2xi64>",
+     .source = "torch.index_copy_ along dimension 0",
+     .dtypes = SAMBA_SET_ANY,
+     .infer = inferPutRows,
+     .no_gradient = true,
+     .stages = stagesPutRows},
     {.name = "match_reduce",
      .summary = "base reduced with the updates whose index matches",
      .computes = "result[l, i, d] = base[l, i, d] op updates[l, k, d] op .., over the k with "

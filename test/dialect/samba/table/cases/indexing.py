@@ -80,6 +80,8 @@ case(
 )
 
 case("scatter_rows", [t([[1.0, 2], [3, 4], [5, 6]]), t([1, 0, 1])], t([[3.0, 4], [5, 6]]), size=2)
+rows, places = t([[1.0, 2], [3, 4], [5, 6]]), t([1, 0, 1])  # of a base no row stays: it is memory
+case("put_rows", [torch.zeros(2, 2), rows, places], t([[3.0, 4], [5, 6]]))
 base, updates = torch.randn(1, 3, 2), torch.randn(1, 4, 2)
 target, places = t([[0, 1, 7]]), t([[1, 1, 7, 5]])
 for reduce, op in [
