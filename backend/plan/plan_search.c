@@ -438,6 +438,20 @@ static void searchSystolic(Search *search) {
   }
 }
 
+/* Points of a tile of an indexed store at least, which is one for all of the result: several
+ * generators load so many rows together, as far as two of them fit a PMU. */
+enum { storedRows = 16 };
+static int64_t leastStored(const Search *search) {
+  const SambaGroup *group = search->group;
+  if (group->output.index_operand == SAMBA_NO_INDEX)
+    return 0;
+  int64_t row = 1, bytes = sambaDTypeBytes(search->graph->tensors[group->output.tensor].dtype);
+  for (uint32_t dim = 0; dim < group->parallel_count; ++dim)
+    if (!sambaGroupDepends(group, group->output.index_operand, dim))
+      row *= group->extents[dim];
+  return sambaClampInteger(search->machine->pmu_bytes / (2 * bytes * row), 1, storedRows) * row;
+}
+
 static void searchSimd(Search *search) {
   static const int64_t points[] = {256, 1024, 4096, 16384, 65536};
   static const int64_t depths[] = {INT64_MAX, 4096, 512, 64, 1};
@@ -454,10 +468,10 @@ static void searchSimd(Search *search) {
         (!whole && group->lane_reduce && depth % search->machine->simd_lanes))
       continue;
     last_depth = depth;
-    int64_t last = -1;
+    int64_t last = -1, least = leastStored(search);
     for (uint32_t p = 0; p < sizeof points / sizeof points[0]; ++p) {
-      int64_t made = fillTiles(
-          search, all, sambaCeilDiv(points[p], depth < points[p] ? depth : points[p]), false);
+      int64_t wanted = sambaCeilDiv(points[p], depth < points[p] ? depth : points[p]);
+      int64_t made = fillTiles(search, all, wanted > least ? wanted : least, false);
       if (made == last)
         continue;
       last = made;
