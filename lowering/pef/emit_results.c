@@ -78,7 +78,8 @@ static SambaStatus emitResult(SambaEmitter *emitter, MlirOperation function, Mli
       emitter, value, nameOfResult(emitter, function, given, region, output >= 0, call_id, r), kind,
       address, region, &index));
   SambaPefSymbol *symbol = &emitter->symbols.data[index];
-  symbol->update_of = held;
+  if (kind == SAMBA_PEF_SYMBOL_UPDATE)
+    symbol->update_of = held;
   if (output >= 0 || last >= 0)
     sambaEmitHostDType(symbol,
                        sambaFunctionAttribute(function, "res_attrs", output >= 0 ? output : last,
