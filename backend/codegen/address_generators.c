@@ -504,6 +504,21 @@ static void shortenTail(const AgUses *uses, const Options *options, Generators g
   }
 }
 
+/* Times with which the first slots take `fill` cycles and all is loaded `slack` times as late as
+ * the PCUs then end, with the shortest tail; out_reached: what they come to. False: there are too
+ * few generators, or the PCUs end no sooner than `least`. */
+static bool findTimes(const AgUses *uses, const Options *options, Generators generators,
+                      double fill, double slack, double compute, double least, Times *out_times,
+                      Times *out_reached) {
+  *out_times = (Times){fill, (fill + compute) * slack, INFINITY};
+  /* The first slots come no sooner when the tail is shorter. */
+  if (needOf(uses, options, generators, out_times, out_reached) > generators.most ||
+      out_reached->fill + compute >= least)
+    return false;
+  shortenTail(uses, options, generators, out_times, out_reached);
+  return true;
+}
+
 /* Of the times that the first slots can take, the one with which all ends soonest: the PCUs work
  * from then on, the rest is loaded meanwhile, the last tokens are stored afterwards. */
 static Times chooseTimes(const AgUses *uses, const Options *options, int64_t most, double compute) {
@@ -514,14 +529,11 @@ static Times chooseTimes(const AgUses *uses, const Options *options, int64_t mos
   for (size_t i = 0; i < uses->size; ++i)
     for (uint32_t o = 0; o < options[i].size && !uses->data[i].stores; ++o)
       for (size_t k = 0; k < sizeof slacks / sizeof slacks[0]; ++k) {
-        Times times = {firstCycles(&uses->data[i], options[i].data[o].rate), 0, INFINITY};
-        Times reached;
-        times.end = (times.fill + compute) * slacks[k];
-        /* The first slots come no sooner when the tail is shorter. */
-        if (needOf(uses, options, generators, &times, &reached) > most ||
-            reached.fill + compute >= least)
+        double fill = firstCycles(&uses->data[i], options[i].data[o].rate);
+        Times times, reached;
+        if (!findTimes(uses, options, generators, fill, slacks[k], compute, least, &times,
+                       &reached))
           continue;
-        shortenTail(uses, options, generators, &times, &reached);
         double end =
             fmax(reached.fill + compute, streamCost * reached.end) + storeShare * reached.tail;
         if (end < least) {
@@ -553,12 +565,11 @@ static double chooseShared(const SambaMachine *machine, const AgUses *uses, cons
   for (size_t i = 0; i < uses->size; ++i)
     for (uint32_t o = 0; o < options[i].size && !uses->data[i].stores; ++o)
       for (size_t k = 0; k < sizeof slacks / sizeof slacks[0]; ++k) {
-        Times times = {firstCycles(&uses->data[i], options[i].data[o].rate), 0, INFINITY};
-        Times reached;
-        times.end = (times.fill + compute) * slacks[k];
-        if (needOf(uses, options, generators, &times, &reached) > generators.most)
+        double fill = firstCycles(&uses->data[i], options[i].data[o].rate);
+        Times times, reached;
+        if (!findTimes(uses, options, generators, fill, slacks[k], compute, INFINITY, &times,
+                       &reached))
           continue;
-        shortenTail(uses, options, generators, &times, &reached);
         for (size_t u = 0; u < uses->size; ++u)
           chosen[u] = optionFor(&uses->data[u], &options[u], &times);
         double cycles = sectionCycles(machine, uses, chosen, generators, compute);
