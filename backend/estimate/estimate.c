@@ -208,6 +208,25 @@ static uint32_t turnRate(uint32_t rate, uint32_t turns) {
   return beside > rate ? beside : rate;
 }
 
+/* An operand of an array that uses at least so much of a lane wants so much of it. */
+enum { operandUses = 150, operandWants = 900 };
+
+const uint32_t *sambaSectionWishedRates(const SambaSection *section, const uint32_t *rates,
+                                        SambaArena *arena) {
+  uint32_t *wishes = SAMBA_ARENA_ARRAY(arena, uint32_t, section->stream_count);
+  for (uint32_t s = 0; s < section->stream_count; ++s) {
+    const SambaStream *stream = &section->streams[s];
+    bool feeds = false;
+    for (uint32_t d = 0; d < stream->destination_count; ++d) {
+      const SambaUnit *unit = &section->units[stream->destinations[d].unit];
+      feeds |= unit->kind == SAMBA_UNIT_COMPUTE && unit->compute.program.systolic;
+    }
+    bool wants = feeds && rates[s] >= operandUses && rates[s] < operandWants;
+    wishes[s] = wants ? operandWants : rates[s];
+  }
+  return wishes;
+}
+
 const uint32_t *sambaSectionBurstRates(const SambaSection *section, const SambaMachine *machine,
                                        const uint32_t *rates, bool turns, SambaArena *arena) {
   uint32_t *bursts = SAMBA_ARENA_ARRAY(arena, uint32_t, section->stream_count);

@@ -32,6 +32,11 @@ double sambaSectionLoadCycles(const SambaSection *section, const SambaMachine *m
  * reckoned with. Placer, router and the check of routes are given these. Memory from the arena. */
 const uint32_t *sambaSectionRates(const SambaSection *section, const SambaMachine *machine,
                                   SambaArena *arena);
+/* What streams would have of a lane where lanes are left over: an operand of an array most of one,
+ * so that no other stream holds it up. All units of a product work in step, so what one of them
+ * waits, all do. rates: those on average. */
+const uint32_t *sambaSectionWishedRates(const SambaSection *section, const uint32_t *rates,
+                                        SambaArena *arena);
 /* The same while memory fills buffers, as fast as its generators can: such streams come in bursts,
  * beside operands that need their share of a lane all the time. turns: so do those that a PCU takes
  * in turn, such as the PMUs over which an operand is spread. rates: those on average. */

@@ -135,19 +135,21 @@ static SambaStatus place(SambaSection *section, const SambaMachine *machine) {
 }
 
 /* Lanes have room for what comes in bursts where that is possible: for what PCUs take in turn and
- * for what memory fills, or for the latter. SAMBA_EXHAUSTED where it is not. */
+ * for what memory fills, or for the latter. Operands of arrays have lanes of their own as far as
+ * there are enough. SAMBA_EXHAUSTED where it is not. */
 static SambaStatus routeBursts(SambaSection *section, const SambaMachine *machine) {
   SambaArena arena = {0};
   const uint32_t *rates = sambaSectionRates(section, machine, &arena);
   const uint32_t *fills = sambaSectionBurstRates(section, machine, rates, false, &arena);
   const uint32_t *turns = sambaSectionBurstRates(section, machine, rates, true, &arena);
   SambaStatus status = NULL;
+  const uint32_t *wishes = sambaSectionWishedRates(section, rates, &arena);
   bool differ = memcmp(fills, turns, section->stream_count * sizeof *fills) != 0;
   if (differ)
-    status = sambaSectionTryRoute(section, machine, turns);
+    status = sambaSectionTryRoute(section, machine, turns, wishes);
   if (!differ || sambaStatusGetCode(status) == SAMBA_EXHAUSTED) {
     sambaStatusFree(status);
-    status = sambaSectionRoute(section, machine, fills);
+    status = sambaSectionRoute(section, machine, fills, wishes);
   }
   sambaArenaDestroy(&arena);
   return status;
@@ -164,7 +166,7 @@ static SambaStatus route(SambaSection *section, const SambaMachine *machine) {
 
   for (uint32_t i = 0; i < PACE_COUNT; ++i) {
     SambaStatus status =
-        sambaSectionRoute(section, machine, ratesAt(section, machine, paces[i], &arena));
+        sambaSectionRoute(section, machine, ratesAt(section, machine, paces[i], &arena), NULL);
     bool again = sambaStatusGetCode(status) == SAMBA_EXHAUSTED;
     if (!again) {
       sambaStatusFree(first);

@@ -82,7 +82,7 @@ SambaStatus objdumpFinishImage(SambaPef *pef, const SambaMachine *machine, Samba
   if (!placed)
     SAMBA_RETURN_IF_ERROR(sambaSectionPlace(section, machine, rates));
   if (!placed || !routed)
-    SAMBA_RETURN_IF_ERROR(sambaSectionRoute(section, machine, rates));
+    SAMBA_RETURN_IF_ERROR(sambaSectionRoute(section, machine, rates, NULL));
   if (!unchecked && !(placed && routed)) {
     SAMBA_RETURN_IF_ERROR(sambaSectionCheckRoutes(section, machine, rates));
     SAMBA_RETURN_IF_ERROR(sambaSectionCheckStatic(section, machine));

@@ -236,7 +236,9 @@ static SambaStatus assignPorts(const SambaRouting *routing, PortTable *table, bo
 static void makeNet(const SambaRouting *routing, SambaArena *arena, uint32_t stream, uint32_t *seen,
                     SambaNet *net) {
   const SambaStream *s = &routing->section->streams[stream];
-  *net = (SambaNet){.stream = stream, .rate = routing->rates[stream]};
+  uint32_t rate = routing->rates[stream];
+  uint32_t wish = routing->wishes ? routing->wishes[stream] : rate;
+  *net = (SambaNet){.stream = stream, .rate = rate, .wish = wish > rate ? wish : rate};
   net->source = unitSwitch(routing->section, routing->machine, s->source.unit);
   net->sinks = SAMBA_ARENA_ARRAY(arena, uint32_t, s->destination_count);
   net->sink_branch = SAMBA_ARENA_ARRAY(arena, uint32_t, s->destination_count);
@@ -383,7 +385,8 @@ static SambaStatus routeKind(SambaRouting *routing, PortTable *table, SambaArena
 }
 
 static SambaStatus routeWithin(SambaSection *section, const SambaMachine *machine,
-                               const uint32_t *rates, uint32_t most_rounds, uint32_t sure_rounds) {
+                               const uint32_t *rates, const uint32_t *wishes, uint32_t most_rounds,
+                               uint32_t sure_rounds) {
   SAMBA_RETURN_IF_ERROR(checkPlaced(section, machine));
   if (machine->network == SAMBA_NETWORK_IDEAL)
     return NULL;
@@ -401,6 +404,7 @@ static SambaStatus routeWithin(SambaSection *section, const SambaMachine *machin
     routings[kind] = (SambaRouting){.section = section,
                                     .machine = machine,
                                     .rates = rates,
+                                    .wishes = wishes,
                                     .kind = (SambaStreamKind)kind,
                                     .most_rounds = most_rounds,
                                     .sure_rounds = sure_rounds};
@@ -423,11 +427,11 @@ static SambaStatus routeWithin(SambaSection *section, const SambaMachine *machin
 }
 
 SambaStatus sambaSectionRoute(SambaSection *section, const SambaMachine *machine,
-                              const uint32_t *rates) {
-  return routeWithin(section, machine, rates, MOST_ROUNDS, FEW_ROUNDS);
+                              const uint32_t *rates, const uint32_t *wishes) {
+  return routeWithin(section, machine, rates, wishes, MOST_ROUNDS, FEW_ROUNDS);
 }
 
 SambaStatus sambaSectionTryRoute(SambaSection *section, const SambaMachine *machine,
-                                 const uint32_t *rates) {
-  return routeWithin(section, machine, rates, FEW_ROUNDS, 0);
+                                 const uint32_t *rates, const uint32_t *wishes) {
+  return routeWithin(section, machine, rates, wishes, FEW_ROUNDS, 0);
 }

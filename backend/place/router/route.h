@@ -25,7 +25,9 @@
 #include "backend/section/section.h"
 
 /* Fills the hops of every stream (memory from section->arena). Every unit must be placed legally.
- * rates: of each stream, in permille of a lane (sambaSectionRates).
+ * rates: of each stream, in permille of a lane (sambaSectionRates). wishes: the same, as far as
+ * there is room (sambaSectionWishedRates), or NULL: lanes need not be so empty, and ports of units
+ * are not asked.
  * When all streams have hops already (routed by hand) they stay; when only some have, all are
  * routed anew. Hops: depth-first from the source; hops[0].in is the source's physical output (UNIT
  * or AG; lane = port number); a destination is a hop whose out is UNIT or AG. Where one stream
@@ -36,7 +38,7 @@
  * the 20th on it gives up where the links that carry too much become fewer too slowly to be gone by
  * the last. */
 SambaStatus sambaSectionRoute(SambaSection *section, const SambaMachine *machine,
-                              const uint32_t *rates);
+                              const uint32_t *rates, const uint32_t *wishes);
 
 /* The same for rates that need not be kept: it has 20 rounds, and gives up from the third on. In
  * sections of Llama, BERT and ResNet-50 what found its ways took 16 rounds at most; what does not
@@ -44,6 +46,6 @@ SambaStatus sambaSectionRoute(SambaSection *section, const SambaMachine *machine
  * no ways were found it was three fifths of what the links there carry, and half where some
  * were. */
 SambaStatus sambaSectionTryRoute(SambaSection *section, const SambaMachine *machine,
-                                 const uint32_t *rates);
+                                 const uint32_t *rates, const uint32_t *wishes);
 
 #endif

@@ -56,22 +56,27 @@ void sambaRoutingAssignLanes(SambaRouting *routing) {
   }
 
   typedef struct {
-    uint32_t rate;
+    const SambaNet *net;
     SambaBranch *branch;
   } User;
   User *users = sambaAllocateZeroed(total, sizeof *users);
   for (uint32_t n = 0; n < routing->net_count; ++n)
     for (size_t b = 0; b < routing->nets[n].tree.size; ++b) {
       SambaBranch *branch = &routing->nets[n].tree.data[b];
-      users[start[branch->channel]++] = (User){routing->nets[n].rate, branch};
+      users[start[branch->channel]++] = (User){&routing->nets[n], branch};
     }
   SambaLaneClaim *claims = sambaAllocateZeroed(most, sizeof *claims);
 
   for (size_t i = 0, j; i < total; i = j) {
-    for (j = i; j < total && users[j].branch->channel == users[i].branch->channel; ++j)
-      claims[j - i] = (SambaLaneClaim){users[j].rate, (uint32_t)(j - i), 0, 0};
     uint32_t class = sambaChannelClass(users[i].branch->channel);
-    sambaLanesAssign(claims, (uint32_t)(j - i), routing->class_lanes[class], routing->flows);
+    uint32_t lanes = routing->class_lanes[class];
+    for (j = i; j < total && users[j].branch->channel == users[i].branch->channel; ++j)
+      claims[j - i] = (SambaLaneClaim){users[j].net->wish, (uint32_t)(j - i), 0, 0};
+    if (!sambaLanesAssign(claims, (uint32_t)(j - i), lanes, routing->flows)) {
+      for (size_t k = i; k < j; ++k)
+        claims[k - i] = (SambaLaneClaim){users[k].net->rate, (uint32_t)(k - i), 0, 0};
+      sambaLanesAssign(claims, (uint32_t)(j - i), lanes, routing->flows);
+    }
     for (size_t k = 0; k < j - i; ++k) {
       SambaBranch *branch = users[i + claims[k].index].branch;
       branch->lane = (uint16_t)(claims[k].lane + (class ? routing->class_lanes[0] : 0));

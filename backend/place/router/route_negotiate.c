@@ -17,6 +17,8 @@ enum {
   PACE_ROUNDS = 3,   /* rounds over which it is seen how fast overused channels vanish */
   FEW_CHANNELS = 64, /* of which that says nothing */
   FEW_LEFT = 8,      /* overused channels after the last round that are too many */
+  WISH_ROUNDS = 12,  /* for wishes */
+  WISH_SHARE = 64,   /* one overused channel of so many is too much to go on from there */
   BUCKETS = 4096 /* cost units beyond the straight path, which is 256 cycles; a multiple of 64 */
 };
 
@@ -246,7 +248,7 @@ static void release(Search *search, SambaNet *net) {
   for (size_t b = 0; b < net->tree.size; ++b) {
     SambaBranch branch = net->tree.data[b];
     size_t i = (size_t)branch.channel * search->stride + branch.lane;
-    search->lane_load[i] -= net->rate;
+    search->lane_load[i] -= net->load;
     --search->lane_flows[i];
     updateChannel(search, branch.channel);
   }
@@ -269,7 +271,7 @@ static void expand(Search *search, const SambaNet *net, uint32_t node, uint32_t 
     Channel *channel = &search->channels[index];
     if (channel->in_tree == search->tree_search)
       continue;
-    uint32_t total = cost + channelCost(search, channel, net->rate);
+    uint32_t total = cost + channelCost(search, channel, net->load);
     if (channel->search == search->search && channel->cost <= total)
       continue;
     channel->search = search->search;
@@ -292,7 +294,7 @@ static void addPath(Search *search, SambaNet *net, uint32_t channel) {
   for (size_t i = search->path.size; i-- > 0;) {
     uint32_t next = search->path.data[i];
     uint32_t node = search->channels[next].next;
-    sambaArrayAppend(&net->tree, (SambaBranch){next, parent, occupy(search, next, net->rate), 0});
+    sambaArrayAppend(&net->tree, (SambaBranch){next, parent, occupy(search, next, net->load), 0});
     parent = (uint32_t)net->tree.size - 1;
     search->channels[next].in_tree = search->tree_search;
     if (search->node_stamp[node] != search->tree_search) {
@@ -411,7 +413,7 @@ static void repack(Search *search, uint32_t *start) {
       SambaBranch *branch = &routing->nets[n].tree.data[b];
       if (!search->over[branch->channel])
         continue;
-      rates[start[branch->channel]] = routing->nets[n].rate;
+      rates[start[branch->channel]] = routing->nets[n].load;
       branches[start[branch->channel]++] = branch;
     }
 
@@ -526,48 +528,97 @@ static void routeAgain(Search *search, bool all) {
   }
 }
 
+/* How many rounds there are at most, and at least where they seem not to do. */
+typedef struct {
+  uint32_t most, sure;
+} Rounds;
+
 /* Whether overused channels vanish too slowly to be gone after the last round: `counts` has how
  * many there were after each of the rounds until now. In the sections of Llama, BERT and ResNet-50
  * that find their ways three rounds leave a fifth of them, two fifths at most; where it is half of
  * them, the rounds end with hundreds. How the last few vanish is a matter of luck. */
-static bool isTooSlow(const SambaRouting *routing, const uint32_t *counts, uint32_t round) {
-  if (round < routing->sure_rounds || round < PACE_ROUNDS || counts[round] <= FEW_CHANNELS)
+static bool isTooSlow(const Rounds *rounds, const uint32_t *counts, uint32_t round) {
+  if (round < rounds->sure || round < PACE_ROUNDS || counts[round] <= FEW_CHANNELS)
     return false;
   uint64_t left = counts[round];
-  for (uint32_t at = round; at + PACE_ROUNDS < routing->most_rounds; at += PACE_ROUNDS)
+  for (uint32_t at = round; at + PACE_ROUNDS < rounds->most; at += PACE_ROUNDS)
     left = left * counts[round] / counts[round - PACE_ROUNDS];
   return left >= FEW_LEFT;
 }
 
-bool sambaRoutingNegotiate(SambaRouting *routing, uint32_t *out_channel) {
-  Search *s = sambaAllocate(sizeof *s);
-  searchCreate(s, routing);
-  uint32_t *start =
-      sambaAllocate(sambaArraySize((size_t)routing->channel_count + 1, sizeof *start));
-  uint32_t *counts = sambaAllocateZeroed(routing->most_rounds, sizeof *counts);
+/* Rounds until no channel is overused. all: of all nets in the first one. start: as in repack. */
+static void negotiate(Search *search, const Rounds *rounds, bool all, uint32_t *start) {
+  uint32_t *counts = sambaAllocateZeroed(rounds->most, sizeof *counts);
   uint32_t fewest = UINT32_MAX, waited = 0;
 
-  s->pressure = 2;
-  for (uint32_t round = 0; round < routing->most_rounds && waited < PATIENCE; ++round) {
-    routeAgain(s, round == 0);
-    if (s->over_count)
-      repack(s, start);
-    counts[round] = s->over_count;
-    if (!s->over_count || isTooSlow(routing, counts, round))
+  search->pressure = 2;
+  for (uint32_t round = 0; round < rounds->most && waited < PATIENCE; ++round) {
+    routeAgain(search, all && round == 0);
+    if (search->over_count)
+      repack(search, start);
+    counts[round] = search->over_count;
+    if (!search->over_count || isTooSlow(rounds, counts, round))
       break;
-    raiseHistory(s);
-    s->pressure = s->pressure < 4096 ? s->pressure * 8 / 5 + 1 : 4096;
-    waited = s->over_count < fewest ? 0 : waited + 1;
-    fewest = s->over_count < fewest ? s->over_count : fewest;
+    raiseHistory(search);
+    search->pressure = search->pressure < 4096 ? search->pressure * 8 / 5 + 1 : 4096;
+    waited = search->over_count < fewest ? 0 : waited + 1;
+    fewest = search->over_count < fewest ? search->over_count : fewest;
+  }
+  free(counts);
+}
+
+/* From here on rates count. Nets stay where their wishes have led them, or, where too many of these
+ * were not met, begin anew. */
+static void dropWishes(Search *search, bool anew, uint32_t *start) {
+  SambaRouting *routing = search->r;
+  size_t lanes = (size_t)routing->channel_count * search->stride;
+  memset(search->lane_load, 0, lanes * sizeof *search->lane_load);
+  for (uint32_t n = 0; n < routing->net_count; ++n) {
+    SambaNet *net = &routing->nets[n];
+    net->load = net->rate;
+    for (size_t b = 0; b < net->tree.size; ++b) {
+      SambaBranch branch = net->tree.data[b];
+      search->lane_load[(size_t)branch.channel * search->stride + branch.lane] += net->rate;
+    }
+    if (anew)
+      release(search, net);
   }
 
-  bool legal = !s->over_count;
+  for (uint32_t channel = 0; channel < routing->channel_count; ++channel) {
+    search->channels[channel].history = 0;
+    updateChannel(search, channel);
+  }
+  if (search->over_count)
+    repack(search, start);
+}
+
+bool sambaRoutingNegotiate(SambaRouting *routing, uint32_t *out_channel) {
+  Search *search = sambaAllocate(sizeof *search);
+  searchCreate(search, routing);
+  uint32_t *start =
+      sambaAllocate(sambaArraySize((size_t)routing->channel_count + 1, sizeof *start));
+  bool wishes = false, begun = false;
+
+  for (uint32_t n = 0; n < routing->net_count; ++n) {
+    SambaNet *net = &routing->nets[n];
+    net->load = net->wish;
+    wishes |= net->wish > net->rate;
+  }
+  if (wishes) {
+    negotiate(search, &(Rounds){WISH_ROUNDS, WISH_ROUNDS}, true, start);
+    begun = search->over_count <= routing->channel_count / WISH_SHARE;
+    if (search->over_count)
+      dropWishes(search, !begun, start);
+  }
+  if (!begun || search->over_count)
+    negotiate(search, &(Rounds){routing->most_rounds, routing->sure_rounds}, !begun, start);
+
+  bool legal = !search->over_count;
   if (!legal)
-    *out_channel = worstChannel(s);
-  free(counts);
+    *out_channel = worstChannel(search);
   free(start);
-  searchDestroy(s);
-  free(s);
+  searchDestroy(search);
+  free(search);
 
   return legal;
 }

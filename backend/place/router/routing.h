@@ -33,7 +33,9 @@ typedef struct SambaBranch {
 } SambaBranch;
 
 typedef struct SambaNet {
-  uint32_t stream, rate, source; /* source: switch */
+  uint32_t stream, source; /* source: switch */
+  uint32_t rate, wish;     /* permille of a lane: what it must have, and would have; no less */
+  uint32_t load;           /* which of them counts, while ways are negotiated */
   uint32_t sink_count;
   uint32_t *sinks;       /* distinct switches other than the source's */
   uint32_t *sink_branch; /* branch that arrives there, or SAMBA_NO_INDEX */
@@ -43,7 +45,7 @@ typedef struct SambaNet {
 typedef struct SambaRouting {
   const SambaSection *section;
   const SambaMachine *machine;
-  const uint32_t *rates; /* of the section's streams */
+  const uint32_t *rates, *wishes; /* of the section's streams */
   SambaStreamKind kind;
   uint32_t most_rounds;                     /* of the negotiation */
   uint32_t sure_rounds;                     /* that it has, even where they seem not to do */
@@ -68,8 +70,8 @@ bool sambaLanesAssign(SambaLaneClaim *claims, uint32_t count, uint32_t lanes, ui
 /* Finds the trees of all nets in most_rounds at most. False: some channels remain overused, or it
  * gives up because some would; *out_channel is the worst. */
 bool sambaRoutingNegotiate(SambaRouting *routing, uint32_t *out_channel);
-/* Lanes and flow ids of every branch; the nets on each channel fit (sambaRoutingNegotiate returned
- * true). */
+/* Lanes and flow ids of every branch, by the wishes on a channel where these fit it; the rates do
+ * (sambaRoutingNegotiate returned true). */
 void sambaRoutingAssignLanes(SambaRouting *routing);
 
 static inline bool sambaRoutingNext(const SambaRouting *routing, uint32_t channel,

@@ -43,7 +43,7 @@ static SambaStatus routeSection(SambaSection *section, const SambaMachine *machi
     sambaStatusFree(status);
     for (uint32_t s = 0; s < section->stream_count; ++s)
       slower[s] = (rates[s] * paces[i] + 99) / 100;
-    status = sambaSectionRoute(section, machine, slower);
+    status = sambaSectionRoute(section, machine, slower, NULL);
     if (sambaStatusGetCode(status) != SAMBA_EXHAUSTED)
       break;
   }

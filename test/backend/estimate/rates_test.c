@@ -227,11 +227,49 @@ static void turnsComeInBursts(void **state) {
   expectRates(TURNS(TWO, "%2"), 3, 295, 1000 - 590);
 }
 
+/* The operand of an array that uses 1 / (0.85 * 2) of a lane wants most of it, a result what it
+ * uses. */
+static void operandsOfArraysWantLanes(void **state) {
+  (void)state;
+  const char *text = "section s {\n"
+                     "symbol x dtype=bf16 elements=16384\n"
+                     "symbol w dtype=bf16 elements=16384\n"
+                     "symbol y dtype=f32 elements=25600 written=yes\n"
+                     "load lx symbol=x\n"
+                     "output dtype=bf16 trips=[100 | 1024, 16] strides=[0 | 16, 1]\n"
+                     "load lw symbol=w\n"
+                     "output dtype=bf16 trips=[100 | 1024, 16] strides=[0 | 16, 1]\n"
+                     "store sy symbol=y\n"
+                     "input dtype=f32 trips=[100 | 16, 16] strides=[256 | 16, 1]\n"
+                     "compute c systolic=yes trips=[100 | 1024, 16, 16] reduce=[1]\n"
+                     "input dtype=bf16 token_elements=16384 level=1 strides=[0 | 16, 1, 0]\n"
+                     "input dtype=bf16 token_elements=16384 level=1 strides=[0 | 16, 0, 1]\n"
+                     "%2 = mac f32 %0, %1\n"
+                     "output value=%2 dtype=f32 token_elements=256 level=1 strides=[0 | 0, 16, 1]\n"
+                     "stream a vector lx.out0 -> c.in0\n"
+                     "stream b vector lw.out0 -> c.in1\n"
+                     "stream d vector c.out0 -> sy.in0\n"
+                     "}\n";
+  SambaArena arena = {0};
+  SambaSection *section;
+  size_t position = 0;
+  assert_null(sambaSectionParse(sambaStringRef(text), &position, &arena, &section));
+  uint32_t rates[] = {590, 149, 19};
+  const uint32_t *wishes = sambaSectionWishedRates(section, rates, &arena);
+  assert_int_equal(wishes[0], 900);
+  assert_int_equal(wishes[1], 149); /* it uses too little */
+  assert_int_equal(wishes[2], 19);
+  rates[0] = 950;
+  assert_int_equal(sambaSectionWishedRates(section, rates, &arena)[0], 950);
+  sambaArenaDestroy(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(theSlowerEndDecides),        cmocka_unit_test(neverAboveOne),
       cmocka_unit_test(aRunIsNoShorterThanALoad),   cmocka_unit_test(partsOfVectorsCount),
       cmocka_unit_test(rareTokensAreCheap),         cmocka_unit_test(scalarsPassOneByOne),
-      cmocka_unit_test(memoryFillsBuffersInBursts), cmocka_unit_test(turnsComeInBursts)};
+      cmocka_unit_test(memoryFillsBuffersInBursts), cmocka_unit_test(turnsComeInBursts),
+      cmocka_unit_test(operandsOfArraysWantLanes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

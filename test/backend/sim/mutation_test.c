@@ -202,7 +202,7 @@ static void damagedSectionsEndWell(void **state) {
   assert_null(sambaSectionParse(sambaStringRef(source), &position, &arena, &section));
   const uint32_t *rates = sambaSectionRates(section, machine, &arena);
   assert_null(sambaSectionPlace(section, machine, rates));
-  assert_null(sambaSectionRoute(section, machine, rates));
+  assert_null(sambaSectionRoute(section, machine, rates, NULL));
   assert_null(sambaSectionEncode(section, machine, &bytes));
   SambaValuesOptions options = {.threads = 1};
   SambaValues *values;

@@ -75,7 +75,7 @@ static void expectSameOrder(Network *network, const SambaMachine *machine) {
 
 static void placeRouteCheck(Network *network, const SambaMachine *machine) {
   expectOk(sambaSectionPlace(&network->section, machine, network->rates));
-  expectOk(sambaSectionRoute(&network->section, machine, network->rates));
+  expectOk(sambaSectionRoute(&network->section, machine, network->rates, NULL));
   expectOk(sambaSectionCheckRoutes(&network->section, machine, network->rates));
   expectOk(sambaSectionCheckChannels(&network->section, machine));
   expectOk(sambaSectionCheckDepths(&network->section, machine));
@@ -109,7 +109,7 @@ static void routesAChipFillingProductInTime(void **state) {
   networkMatmul(&network, 64, 13, 16, 500, 10);
   clock_t start = clock();
   expectOk(sambaSectionPlace(&network.section, &machine, network.rates));
-  expectOk(sambaSectionRoute(&network.section, &machine, network.rates));
+  expectOk(sambaSectionRoute(&network.section, &machine, network.rates, NULL));
   assert_true((double)(clock() - start) / CLOCKS_PER_SEC <
               5.0); /* about 0.1 s; sanitizers are slower */
   expectOk(sambaSectionCheckRoutes(&network.section, &machine, network.rates));
@@ -140,7 +140,7 @@ static void routesAllKindsAndRepeatedDestinations(void **state) {
   for (int i = 0; i < 3; ++i)
     network.section.streams[narrow[i]].kind = i < 2 ? SAMBA_STREAM_SCALAR : SAMBA_STREAM_CONTROL;
   expectOk(sambaSectionPlace(&network.section, &machine, network.rates));
-  expectOk(sambaSectionRoute(&network.section, &machine, network.rates));
+  expectOk(sambaSectionRoute(&network.section, &machine, network.rates, NULL));
   expectOk(sambaSectionCheckRoutes(&network.section, &machine, network.rates));
   const SambaStream *direct = &network.section.streams[0];
   assert_int_equal(direct->hop_count, 1);
@@ -168,7 +168,7 @@ static void keepsRoutesAndIsDeterministic(void **state) {
   }
 
   const SambaHop *hops = a.section.streams[0].hops;
-  expectOk(sambaSectionRoute(&a.section, &machine, a.rates));
+  expectOk(sambaSectionRoute(&a.section, &machine, a.rates, NULL));
   assert_ptr_equal(a.section.streams[0].hops, hops);
   networkDestroy(&a);
   networkDestroy(&b);
@@ -191,7 +191,7 @@ static void refusesACrowdedLink(void **state) {
   for (int i = 0; i < 3; ++i)
     networkLink(&network, 1000, i ? pmu : load, networkUnit(&network, SAMBA_UNIT_COMPUTE, ""));
   expectOk(sambaSectionPlace(&network.section, &machine, network.rates));
-  SambaStatus status = sambaSectionRoute(&network.section, &machine, network.rates);
+  SambaStatus status = sambaSectionRoute(&network.section, &machine, network.rates, NULL);
   const char *message = sambaStatusGetMessage(status);
   assert_int_equal(sambaStatusGetCode(status), SAMBA_EXHAUSTED);
   assert_non_null(strstr(message, "section @s: link (3,0) "));
@@ -207,7 +207,7 @@ static void refusesACrowdedLink(void **state) {
   for (uint32_t s = 0; s < network.section.stream_count; ++s)
     assert_int_equal(network.section.streams[s].hop_count, 0);
   machine.vector_lanes = 2; /* with two lanes it fits */
-  expectOk(sambaSectionRoute(&network.section, &machine, network.rates));
+  expectOk(sambaSectionRoute(&network.section, &machine, network.rates, NULL));
   expectOk(sambaSectionCheckRoutes(&network.section, &machine, network.rates));
   networkDestroy(&network);
 }
@@ -232,7 +232,7 @@ static void refusesTooManyFlows(void **state) {
   networkLink(&network, 10, 2, pcu);
   networkLink(&network, 10, 3, pcu);
   expectOk(sambaSectionPlace(&network.section, &machine, network.rates));
-  SambaStatus status = sambaSectionRoute(&network.section, &machine, network.rates);
+  SambaStatus status = sambaSectionRoute(&network.section, &machine, network.rates, NULL);
   assert_int_equal(sambaStatusGetCode(status), SAMBA_EXHAUSTED);
   assert_non_null(
       strstr(sambaStatusGetMessage(status),
@@ -251,7 +251,7 @@ static void refusesCrowdedPorts(void **state) {
   for (int i = 0; i < 3; ++i)
     networkLink(&network, 1000, pmu, networkUnit(&network, SAMBA_UNIT_COMPUTE, ""));
   expectOk(sambaSectionPlace(&network.section, &machine, network.rates));
-  expectError(sambaSectionRoute(&network.section, &machine, network.rates), SAMBA_EXHAUSTED,
+  expectError(sambaSectionRoute(&network.section, &machine, network.rates, NULL), SAMBA_EXHAUSTED,
               "section @s: unit buffer0 sends 3 vector streams of 3.00 in all, but a unit of tiny "
               "has 2 vector outputs: "
               "buffer0 -> compute1; buffer0 -> compute2; buffer0 -> compute3\n  note: unit buffer0 "
@@ -261,7 +261,7 @@ static void refusesCrowdedPorts(void **state) {
   machine.unit_vector_inputs = 1;
   machine.flows_per_lane = 1;
   networkStream(&network, 1, (SambaEndpoint){1, UINT32_MAX}, &(SambaEndpoint){2, UINT32_MAX}, 1);
-  expectError(sambaSectionRoute(&network.section, &machine, network.rates), SAMBA_EXHAUSTED,
+  expectError(sambaSectionRoute(&network.section, &machine, network.rates, NULL), SAMBA_EXHAUSTED,
               "section @s: unit compute2 receives 2 vector streams of 1.01 in all, but a unit of "
               "tiny has 1 vector input "
               "of 1 flow: buffer0 -> compute2; compute1 -> compute2\n  note: spread the streams "
@@ -277,7 +277,7 @@ static void refusesAnUnplacedSection(void **state) {
   networkCreate(&network, "s");
   networkLink(&network, 1, networkUnit(&network, SAMBA_UNIT_BUFFER, ""),
               networkUnit(&network, SAMBA_UNIT_COMPUTE, ""));
-  SambaStatus status = sambaSectionRoute(&network.section, &machine, network.rates);
+  SambaStatus status = sambaSectionRoute(&network.section, &machine, network.rates, NULL);
   assert_non_null(strstr(sambaStatusGetMessage(status),
                          " has no place on tiny; place the section before routing it"));
   sambaStatusFree(status);

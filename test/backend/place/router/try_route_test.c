@@ -33,8 +33,8 @@ static void findsTheSameWays(void **state) {
   Network tried, routed;
   createProduct(&tried, &machine, 64, 500);
   createProduct(&routed, &machine, 64, 500);
-  expectOk(sambaSectionTryRoute(&tried.section, &machine, tried.rates));
-  expectOk(sambaSectionRoute(&routed.section, &machine, routed.rates));
+  expectOk(sambaSectionTryRoute(&tried.section, &machine, tried.rates, NULL));
+  expectOk(sambaSectionRoute(&routed.section, &machine, routed.rates, NULL));
   expectOk(sambaSectionCheckRoutes(&tried.section, &machine, tried.rates));
   expectOk(sambaSectionCheckChannels(&tried.section, &machine));
 
@@ -72,13 +72,13 @@ static void refusesWhatLinksCannotCarry(void **state) {
   Network network;
   machine.vector_lanes = 1;
   createProduct(&network, &machine, 24, 1000);
-  SambaStatus status = sambaSectionTryRoute(&network.section, &machine, network.rates);
+  SambaStatus status = sambaSectionTryRoute(&network.section, &machine, network.rates, NULL);
   expectOverusedLink(status, &machine);
   sambaStatusFree(status);
   for (uint32_t s = 0; s < network.section.stream_count; ++s)
     assert_int_equal(network.section.streams[s].hop_count, 0);
 
-  status = sambaSectionRoute(&network.section, &machine, network.rates);
+  status = sambaSectionRoute(&network.section, &machine, network.rates, NULL);
   expectOverusedLink(status, &machine);
   sambaStatusFree(status);
   networkDestroy(&network);

@@ -201,7 +201,7 @@ static void refusesOnlyWhatGetsStuck(void **state) {
     randomize(&network);
     SambaStatus status = sambaSectionPlace(&network.section, &machine, network.rates);
     if (!status)
-      status = sambaSectionRoute(&network.section, &machine, network.rates);
+      status = sambaSectionRoute(&network.section, &machine, network.rates, NULL);
     assert_null(status);
     status = sambaSectionCheckDepths(&network.section, &machine);
     bool *works = SAMBA_ARENA_ARRAY(&network.arena, bool, network.section.unit_count);

@@ -35,7 +35,7 @@ static void prepare(Network *network, const SambaMachine *machine, uint32_t vari
   else
     networkMatmul(network, 2, 3, 2, 400, 20);
   expectOk(sambaSectionPlace(&network->section, machine, network->rates));
-  expectOk(sambaSectionRoute(&network->section, machine, network->rates));
+  expectOk(sambaSectionRoute(&network->section, machine, network->rates, NULL));
   expectOk(sambaSectionCheckRoutes(&network->section, machine, network->rates));
 }
 
@@ -261,7 +261,7 @@ static void twoStreams(Network *network, const SambaMachine *machine) {
     networkLink(network, 600, load, buffer);
   }
   expectOk(sambaSectionPlace(&network->section, machine, network->rates));
-  expectOk(sambaSectionRoute(&network->section, machine, network->rates));
+  expectOk(sambaSectionRoute(&network->section, machine, network->rates, NULL));
   expectOk(sambaSectionCheckRoutes(&network->section, machine, network->rates));
 }
 
@@ -335,7 +335,7 @@ static void noticesExchangedDestinations(void **state) {
   for (int i = 0; i < 2; ++i)
     networkLink(&network, 300, pmu, (uint32_t)i);
   expectOk(sambaSectionPlace(&network.section, &machine, network.rates));
-  expectOk(sambaSectionRoute(&network.section, &machine, network.rates));
+  expectOk(sambaSectionRoute(&network.section, &machine, network.rates, NULL));
   SambaSwitchLane swap = hopsOf(&network, 0)[0].out;
   hopsOf(&network, 0)[0].out = hopsOf(&network, 1)[0].out;
   hopsOf(&network, 1)[0].out = swap;
@@ -358,7 +358,7 @@ static void noticesCrowdedLanes(void **state) {
   network.section.units[pcu].x = 1;
   for (int i = 0; i < 2; ++i)
     networkLink(&network, 200, pmu, pcu);
-  expectOk(sambaSectionRoute(&network.section, &machine, network.rates));
+  expectOk(sambaSectionRoute(&network.section, &machine, network.rates, NULL));
   for (int i = 0; i < 2; ++i) { /* straight down, both on lane 0 of the link, ports apart */
     SambaHop *hops = SAMBA_ARENA_ARRAY(&network.arena, SambaHop, 2);
     uint16_t flow = (uint16_t)i;

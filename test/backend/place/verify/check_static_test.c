@@ -80,7 +80,7 @@ static void findsCirclesOfChannels(void **state) {
   expectOk(sambaSectionCheckChannels(&network.section, &machine));
   for (uint32_t s = 0; s < 4; ++s) /* the router finds a legal way by itself */
     network.section.streams[s].hop_count = 0;
-  expectOk(sambaSectionRoute(&network.section, &machine, network.rates));
+  expectOk(sambaSectionRoute(&network.section, &machine, network.rates, NULL));
   expectOk(sambaSectionCheckChannels(&network.section, &machine));
   networkDestroy(&network);
 }
@@ -129,7 +129,7 @@ static void reconverge(Network *network, const SambaMachine *machine, uint32_t t
     setSlot(network, shortcut, 1, tokens);
   setTokens(network, elements);
   expectOk(sambaSectionPlace(&network->section, machine, network->rates));
-  expectOk(sambaSectionRoute(&network->section, machine, network->rates));
+  expectOk(sambaSectionRoute(&network->section, machine, network->rates, NULL));
 }
 
 static void measuresReconvergingPaths(void **state) {
@@ -182,7 +182,7 @@ static void followsCountsThroughUnits(void **state) {
     u->outputs[0].compute.level = level; /* 1: after four input tokens; 2: one for one */
     setTokens(&network, 1024);
     expectOk(sambaSectionPlace(&network.section, &machine, network.rates));
-    expectOk(sambaSectionRoute(&network.section, &machine, network.rates));
+    expectOk(sambaSectionRoute(&network.section, &machine, network.rates, NULL));
     SambaStatus status = sambaSectionCheckDepths(&network.section, &machine);
     if (level == 1)
       expectInvalid(status, "section @s: before compute2 can work, the stream compute0 -> compute2 "
@@ -219,7 +219,7 @@ static void comparesSplitAndMerge(void **state) {
     network.section.units[store].inputs[0].block = block;
     setTokens(&network, 1024);
     expectOk(sambaSectionPlace(&network.section, &machine, network.rates));
-    expectOk(sambaSectionRoute(&network.section, &machine, network.rates));
+    expectOk(sambaSectionRoute(&network.section, &machine, network.rates, NULL));
     SambaStatus status = sambaSectionCheckDepths(&network.section, &machine);
     if (block == 4)
       expectInvalid(status, "section @s: before store1 can work, the stream load0 -> compute3 has "
@@ -251,7 +251,7 @@ static void findsCirclesOfUnits(void **state) {
   networkLink(&network, 100, pcu, store);
   setSlot(&network, pmu, 1, 2);
   expectOk(sambaSectionPlace(&network.section, &machine, network.rates));
-  expectOk(sambaSectionRoute(&network.section, &machine, network.rates));
+  expectOk(sambaSectionRoute(&network.section, &machine, network.rates, NULL));
   expectInvalid(sambaSectionCheckDepths(&network.section, &machine),
                 "section @s: units wait for each other in a circle: compute1 -> buffer2 -> "
                 "compute1\n  note: make one "

@@ -57,7 +57,7 @@ static void placeAndRoute(Builder *builder, const SambaMachine *machine) {
   for (uint32_t s = 0; s < builder->section.stream_count; ++s)
     rates[s] = 1;
   assert_null(sambaSectionPlace(&builder->section, machine, rates));
-  assert_null(sambaSectionRoute(&builder->section, machine, rates));
+  assert_null(sambaSectionRoute(&builder->section, machine, rates, NULL));
 }
 
 /* Is there something that the sections were made for? */
