@@ -34,6 +34,10 @@ uint64_t sambaWorkTotal(SambaWork work);
 void sambaWorkStartPass(const char *name);
 /* The pass that this thread counts for: threads that it starts may do likewise. */
 const char *sambaWorkPass(void);
+/* This thread works ahead of another, which may never ask for what comes of it: nothing counts from
+ * now on, up to the start of a pass. */
+void sambaWorkAhead(void);
+bool sambaWorkIsAhead(void);
 /* The counts that are not 0, pass by pass in the order in which they ran first; in the form of
  * MLIR's report of pass statistics. That report itself stays empty, because Debian builds LLVM
  * without statistics. */

@@ -12,11 +12,13 @@
 #include "dialect/bridge/work.h"
 #include "support/container/packed_words.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct Plan {
-  bool fits; /* its section can be emitted within the machine's units; without one, nothing else */
+  bool fits;  /* its section can be emitted within the machine's units; without one, nothing else */
+  bool ahead; /* made ahead of whoever asks for it, and not asked for so far */
   SambaPlanCost cost;
   char *why; /* it has none; owned */
   uint32_t stage_count;
@@ -37,9 +39,15 @@ typedef struct Wanted {
   SambaText *why; /* gets the reason when there is no plan; may be NULL */
 } Wanted;
 
+/* The first to ask for a plan that was made ahead counts it as made, so that counts do not depend
+ * on who was faster. Nobody else reads it meanwhile. */
 static void readPlan(const void *result, void *user) {
-  const Plan *plan = result;
+  Plan *plan = (Plan *)result;
   Wanted *wanted = user;
+  if (plan->ahead && !sambaWorkIsAhead()) {
+    plan->ahead = false;
+    sambaWorkCount(SAMBA_WORK_PLANS_MADE);
+  }
   wanted->fits = plan->fits;
   wanted->cost = plan->cost;
   if (plan->why && wanted->why)
@@ -99,6 +107,45 @@ static void keepBanking(void *user, const SambaByteBuffer *key, const SambaBuffe
   SambaBuffer *kept = sambaAllocate(sizeof *kept);
   *kept = *banking;
   sambaResultStorePut(bankings(target), digestOfKey(target, key), kept, freeBanking);
+}
+
+/*===-- Plans in the making -------------------------------------------------------------------===*/
+
+/* A plan that a thread makes: who wants the same one waits for it. */
+typedef struct Making {
+  SambaContentDigest digest;
+  struct Making *next;
+} Making;
+
+static Making *all_makings; /* of the process: digests tell contexts apart */
+static pthread_mutex_t makings_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t makings_change = PTHREAD_COND_INITIALIZER;
+
+static bool isMade(SambaContentDigest digest) {
+  const Making *making = all_makings;
+  while (making &&
+         (making->digest.words[0] != digest.words[0] || making->digest.words[1] != digest.words[1]))
+    making = making->next;
+  return making;
+}
+
+static void beginMaking(Making *making) {
+  pthread_mutex_lock(&makings_mutex);
+  while (isMade(making->digest))
+    pthread_cond_wait(&makings_change, &makings_mutex);
+  making->next = all_makings;
+  all_makings = making;
+  pthread_mutex_unlock(&makings_mutex);
+}
+
+static void endMaking(const Making *making) {
+  pthread_mutex_lock(&makings_mutex);
+  Making **link = &all_makings;
+  while (*link != making)
+    link = &(*link)->next;
+  *link = making->next;
+  pthread_cond_broadcast(&makings_change);
+  pthread_mutex_unlock(&makings_mutex);
 }
 
 /*===-- Plans ---------------------------------------------------------------------------------===*/
@@ -245,7 +292,10 @@ static void keepPlan(const SambaPlanTarget *target, SambaContentDigest digest, c
                      const char *why) {
   uint32_t count = wanted->fits ? wanted->graph->stage_count : 0;
   Plan *plan = sambaAllocate(sizeof *plan);
-  *plan = (Plan){.fits = wanted->fits, .cost = wanted->cost, .stage_count = count};
+  *plan = (Plan){.fits = wanted->fits,
+                 .ahead = sambaWorkIsAhead(),
+                 .cost = wanted->cost,
+                 .stage_count = count};
   if (!wanted->fits)
     plan->why = strdup(why);
   SambaPackedWords words = {0};
@@ -254,17 +304,30 @@ static void keepPlan(const SambaPlanTarget *target, SambaContentDigest digest, c
   sambaResultStorePut(plans(target), digest, plan, freePlan);
 }
 
-/* Plans unless it is known that there is a plan, or - when nobody asks why - that there is none. */
+/* Whether it is known that there is a plan, or - when nobody asks why - that there is none. */
+static bool findPlan(const SambaPlanTarget *target, SambaContentDigest digest, Wanted *wanted,
+                     bool say_why) {
+  return sambaResultStoreRead(plans(target), digest, freePlan, readPlan, wanted) &&
+         (wanted->fits || !say_why);
+}
+
+/* Plans unless the plan is known, or another thread makes it just now. */
 static SambaStatus planOrFind(const SambaPlanTarget *target, const SambaPlanOptions *options,
                               Wanted *wanted, bool say_why) {
-  SambaContentDigest digest = digestOf(target, divisorOf(options), wanted->graph);
-  if (sambaResultStoreRead(plans(target), digest, freePlan, readPlan, wanted) &&
-      (wanted->fits || !say_why))
+  Making making = {.digest = digestOf(target, divisorOf(options), wanted->graph)};
+  if (findPlan(target, making.digest, wanted, say_why))
     return NULL;
+  beginMaking(&making);
+  if (findPlan(target, making.digest, wanted, say_why)) {
+    endMaking(&making);
+    return NULL;
+  }
 
+  wanted->cost = (SambaPlanCost){0};
   SambaStatus status = planGraph(target, options, wanted->graph, wanted);
   const char *why = status ? sambaStatusGetMessage(status) : "code generation refuses the plan";
-  keepPlan(target, digest, wanted, why);
+  keepPlan(target, making.digest, wanted, why);
+  endMaking(&making);
   if (!wanted->fits && wanted->why)
     sambaTextAppendC(wanted->why, why);
   return status;

@@ -6,12 +6,14 @@
 
 #include "dialect/bridge/bridge.h"
 #include "dialect/bridge/build_operation.h"
+#include "dialect/bridge/work.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/phase.h"
 #include "dialect/samba/samba.h"
 #include "passes/section/section_end.h"
 #include "passes/section/section_trial.h"
 #include "passes/section/updates.h"
+#include "support/base/side_by_side.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 
@@ -64,6 +66,14 @@ uint32_t sambaMostOperators(MlirOperation operation) {
                                                           : maxOperatorsPerSection;
 }
 
+/* Whether operators can be a section, and what it takes; no longer asked for, they cannot. */
+static bool tryOperators(const SambaSectionGraph *partition, const MlirOperation *operators,
+                         uint32_t count, SambaPlanCost *out_cost, SambaText *why) {
+  *out_cost = (SambaPlanCost){0};
+  return !(partition->stops && atomic_load(partition->stops)) &&
+         sambaSectionTry(partition->target, operators, count, out_cost, why);
+}
+
 /* Whether operators [from, to) join those before them: together they fit, and are estimated to be
  * no slower than the two apart, each with its launch. */
 static bool join(const SambaSectionGraph *partition, const MlirOperation *operators, uint32_t from,
@@ -71,13 +81,13 @@ static bool join(const SambaSectionGraph *partition, const MlirOperation *operat
   SambaPlanCost alone, joined;
   sambaTextClear(&end->why);
   end->kind = SAMBA_END_BY_ROOM;
-  if (!sambaSectionTry(partition->target, operators, to, &joined, &end->why))
+  if (!tryOperators(partition, operators, to, &joined, &end->why))
     return false;
   if (joined.cycles <= equalCycles * *together) { /* whatever they take alone */
     *together = joined.cycles;
     return true;
   }
-  if (!sambaSectionTry(partition->target, operators + from, to - from, &alone, &end->why))
+  if (!tryOperators(partition, operators + from, to - from, &alone, &end->why))
     return false;
   if (joined.cycles > equalCycles * (*together + alone.cycles)) {
     end->kind = SAMBA_END_BY_CYCLES;
@@ -197,7 +207,7 @@ static uint32_t joinByRule(const SambaSectionGraph *partition, const MlirOperati
   SambaPlanCost unused;
   SambaText why = {0};
   uint32_t count = group->member_count;
-  bool fits = count <= most && sambaSectionTry(partition->target, operators, count, &unused, &why);
+  bool fits = count <= most && tryOperators(partition, operators, count, &unused, &why);
   if (!fits)
     warnOfRule(partition, group, first, &why);
   sambaTextFree(&why);
@@ -214,7 +224,7 @@ static uint32_t joinAtOnce(const SambaSectionGraph *partition, const MlirOperati
   if (by_rule)
     return by_rule;
   uint32_t count = sambaBranchingOperators(operators + size, most - size);
-  if (count > 1 && sambaSectionTry(partition->target, operators + size, count, &unused, NULL))
+  if (count > 1 && tryOperators(partition, operators + size, count, &unused, NULL))
     return count;
   return bringsOperand(operators, size, most) ? 2 : 1;
 }
@@ -257,7 +267,7 @@ static bool startGrowth(const SambaSectionGraph *partition, const MlirOperation 
                         uint32_t most, Growth *out) {
   SambaPlanCost cost;
   *out = (Growth){.size = joinAtOnce(partition, operators, 0, most)};
-  bool fits = sambaSectionTry(partition->target, operators, out->size, &cost, NULL);
+  bool fits = tryOperators(partition, operators, out->size, &cost, NULL);
   out->cycles = cost.cycles;
   return fits;
 }
@@ -303,7 +313,7 @@ static Growth wholeBlock(const SambaSectionGraph *partition, const MlirOperation
                          uint32_t most) {
   SambaPlanCost cost;
   uint32_t size = blockOperators(operators, most);
-  if (size && sambaSectionTry(partition->target, operators, size, &cost, NULL) &&
+  if (size && tryOperators(partition, operators, size, &cost, NULL) &&
       cost.cycles <= grownCycles(partition, operators, size))
     return (Growth){.size = size, .cycles = cost.cycles};
   return (Growth){0};
@@ -345,7 +355,7 @@ static uint32_t growUpdates(const SambaSectionGraph *partition, const MlirOperat
                             uint32_t most, SambaSectionEnd *end) {
   SambaPlanCost cost;
   uint32_t size = sambaWholeUpdates(operators, 0, most);
-  if (!size || !sambaSectionTry(partition->target, operators, size, &cost, NULL))
+  if (!size || !tryOperators(partition, operators, size, &cost, NULL))
     return growOneByOne(partition, operators, size ? size : most, end);
 
   double together = cost.cycles;
@@ -362,15 +372,21 @@ uint32_t sambaPinnedOperators(const SambaSectionGraph *partition, uint32_t first
   return group && !group->rule ? group->member_count : 0;
 }
 
+/* Operators from this one on that may be a section by their number and order. */
+static uint32_t mostFrom(const SambaSectionGraph *partition, uint32_t first) {
+  uint32_t limit = sambaMostOperators(partition->operators[first]), most = 1;
+  while (first + most < partition->count && most < limit &&
+         !sambaStartsSection(partition, first + most))
+    ++most;
+  return most;
+}
+
 static uint32_t growSection(const SambaSectionGraph *partition, uint32_t first,
                             SambaSectionEnd *end) {
   const MlirOperation *operators = &partition->operators[first];
   bool updates = sambaPhaseOf(operators[0]) == SAMBA_PEF_SECTION_OPT;
   uint32_t limit = sambaMostOperators(operators[0]);
-  uint32_t most = 1;
-  while (first + most < partition->count && most < limit &&
-         !sambaStartsSection(partition, first + most))
-    ++most;
+  uint32_t most = mostFrom(partition, first);
   uint32_t size = sambaPinnedOperators(partition, first);
   if (!size)
     size = updates ? growUpdates(partition, operators, most, end)
@@ -384,11 +400,12 @@ static uint32_t growSection(const SambaSectionGraph *partition, uint32_t first,
   return size;
 }
 
-uint32_t sambaGrowSections(const SambaSectionGraph *partition, uint32_t *section_of,
-                           MlirAttribute *ends) {
+static uint32_t growAll(const SambaSectionGraph *partition, uint32_t *section_of,
+                        MlirAttribute *ends, atomic_uint *reached) {
   uint32_t section = 0;
   for (uint32_t first = 0, size; first < partition->count; first += size, ++section) {
     SambaSectionEnd end = {0};
+    atomic_store(reached, first);
     size = growSection(partition, first, &end);
     MlirOperation last = partition->operators[first + size - 1];
     MlirOperation next = {NULL};
@@ -400,4 +417,120 @@ uint32_t sambaGrowSections(const SambaSectionGraph *partition, uint32_t *section
       section_of[first + i] = section;
   }
   return section;
+}
+
+/*===-- Growing ahead -------------------------------------------------------------------------===*/
+
+/* Sections grow one after the other: where one ends the next begins. While they do, other threads
+ * grow sections from places where some will probably begin, the last ones first, so that their
+ * plans are known when growth comes there. */
+typedef struct Ahead {
+  const SambaSectionGraph *partition;
+  uint32_t *section_of;
+  MlirAttribute *ends;
+  const char *pass; /* that counts the work */
+  const uint32_t *starts;
+  uint32_t start_count, section_count;
+  atomic_uint left;    /* of the starts: those that nobody has taken */
+  atomic_uint reached; /* where the section begins that growth is at */
+  atomic_bool done;
+} Ahead;
+
+static void growAhead(Ahead *ahead) {
+  SambaPlanTarget target = *ahead->partition->target;
+  SambaSectionGraph partition = *ahead->partition;
+  target.counts = sambaPortCountsCreate(target.machine);
+  partition.target = &target;
+  partition.stops = &ahead->done;
+  sambaWorkAhead();
+  for (uint32_t left; (left = atomic_load(&ahead->left)) > 0 && !atomic_load(&ahead->done);) {
+    uint32_t first = ahead->starts[left - 1];
+    if (first <= atomic_load(&ahead->reached))
+      break;
+    if (!atomic_compare_exchange_strong(&ahead->left, &left, left - 1))
+      continue;
+    SambaSectionEnd end = {0};
+    growSection(&partition, first, &end);
+    sambaTextFree(&end.why);
+  }
+  sambaPortCountsFree(target.counts);
+}
+
+static void growPiece(void *user, uint32_t piece, uint32_t thread) {
+  (void)thread;
+  Ahead *ahead = user;
+  if (piece) {
+    growAhead(ahead);
+    sambaWorkStartPass(ahead->pass);
+    return;
+  }
+  sambaWorkStartPass(ahead->pass);
+  ahead->section_count = growAll(ahead->partition, ahead->section_of, ahead->ends, &ahead->reached);
+  atomic_store(&ahead->done, true);
+}
+
+/* A number for each operator: equal ones are of one kind, as far as names and types tell. */
+static uint64_t *kindsOf(const SambaSectionGraph *partition) {
+  uint64_t *kinds = sambaAllocate(sambaArraySize(partition->count + 1, sizeof *kinds));
+  for (uint32_t i = 0; i < partition->count; ++i) {
+    MlirOperation operation = partition->operators[i];
+    MlirStringRef name = sambaOperationName(operation);
+    uint64_t kind = (uint64_t)(uintptr_t)name.data;
+    for (intptr_t k = 0; k < mlirOperationGetNumOperands(operation); ++k)
+      kind = kind * UINT64_C(0x9e3779b97f4a7c15) +
+             (uint64_t)(uintptr_t)mlirValueGetType(mlirOperationGetOperand(operation, k)).ptr;
+    for (intptr_t k = 0; k < mlirOperationGetNumResults(operation); ++k)
+      kind = kind * UINT64_C(0x9e3779b97f4a7c15) +
+             (uint64_t)(uintptr_t)mlirValueGetType(mlirOperationGetResult(operation, k)).ptr;
+    kinds[i] = kind;
+  }
+  return kinds;
+}
+
+/* Whether what begins here has come before: then its plans are known by then. */
+static bool cameBefore(const SambaSectionGraph *partition, const uint64_t *kinds, uint32_t first) {
+  uint32_t count = partition->count - first;
+  count = count < maxOperatorsOneByOne ? count : maxOperatorsOneByOne;
+  for (uint32_t other = 0; other < first; ++other)
+    if (memcmp(kinds + other, kinds + first, count * sizeof *kinds) == 0)
+      return true;
+  return false;
+}
+
+/* Where sections will probably begin but the first: with blocks, and where the one before has as
+ * many operators as it may have. */
+static uint32_t findStarts(const SambaSectionGraph *partition, uint32_t *starts) {
+  uint64_t *kinds = kindsOf(partition);
+  uint32_t count = 0;
+  for (uint32_t first = 0, end = 0; first < partition->count; ++first) {
+    if (first < end && !(first && sambaStartsSection(partition, first)) &&
+        !blockOperators(partition->operators + first, partition->count - first))
+      continue;
+    end = first + sambaMostOperators(partition->operators[first]);
+    if (first && !cameBefore(partition, kinds, first))
+      starts[count++] = first;
+  }
+  free(kinds);
+  return count;
+}
+
+uint32_t sambaGrowSections(const SambaSectionGraph *partition, uint32_t *section_of,
+                           MlirAttribute *ends) {
+  enum { mostThreads = 4 };
+  Ahead ahead = {
+      .partition = partition, .section_of = section_of, .ends = ends, .pass = sambaWorkPass()};
+  uint32_t *starts = sambaAllocate(sambaArraySize(partition->count + 1, sizeof *starts));
+  uint32_t threads = 1;
+  if (partition->count && !partition->fused.group_of) /* rules warn, which only one thread may */
+    threads = mlirContextGetNumThreads(mlirOperationGetContext(partition->operators[0]));
+  threads = threads < mostThreads ? threads : mostThreads;
+  if (threads > 1) {
+    ahead.starts = starts;
+    ahead.start_count = findStarts(partition, starts);
+    atomic_store(&ahead.left, ahead.start_count);
+  }
+  threads = threads < ahead.start_count + 1 ? threads : ahead.start_count + 1;
+  sambaDoSideBySide(threads, threads, growPiece, &ahead);
+  free(starts);
+  return ahead.section_count;
 }

@@ -5,6 +5,8 @@
 #include "dialect/stages/known_plan.h"
 #include "passes/section/fusion_rules.h"
 
+#include <stdatomic.h>
+
 /* The operators of a graph while they are grouped. */
 typedef struct SambaSectionGraph {
   const SambaPlanTarget *target;
@@ -12,6 +14,7 @@ typedef struct SambaSectionGraph {
   uint32_t count;
   uint32_t border;           /* a section begins there: behind the scalars of the updates */
   SambaFusedOperators fused; /* what rules join; group_of: NULL without rules */
+  const atomic_bool *stops;  /* when that is true nothing joins any more; may be NULL */
 } SambaSectionGraph;
 
 /* The group of rules that an operator belongs to; NULL: none. */
