@@ -120,6 +120,19 @@ static bool sameLink(const SambaPipelineLink *a, const SambaPipelineLink *b) {
          a->behind == b->behind;
 }
 
+/* What follows from the capacities of an output's links. */
+static void settleRoom(SambaPipelineOutput *output) {
+  output->fits = true;
+  for (uint32_t l = 0; l < output->first_link[output->streams]; ++l) {
+    SambaPipelineLink *link = &output->links[l];
+    double tokens = link->capacity / output->vectors;
+    link->ahead_begun = (uint64_t)ceil(tokens);
+    link->ahead_left = (uint64_t)floor(tokens);
+    link->beyond = fmin(1, (double)(link->ahead_left + 1) - tokens);
+    output->fits &= link->capacity >= output->vectors;
+  }
+}
+
 static void addOutput(SambaPipelineRun *run, SambaPipelineActor *actor, uint32_t port_index,
                       uint64_t period, double latency) {
   const SambaSection *section = run->section;
@@ -164,6 +177,7 @@ static void addOutput(SambaPipelineRun *run, SambaPipelineActor *actor, uint32_t
     }
   }
   output->first_link[port->stream_count] = count;
+  settleRoom(output);
 }
 
 static SambaPipelineActor *addActor(SambaPipelineRun *run, uint32_t unit,
@@ -172,6 +186,7 @@ static SambaPipelineActor *addActor(SambaPipelineRun *run, uint32_t unit,
   SambaPipelineActor *actor = &run->actors[run->actor_count++];
   *actor = (SambaPipelineActor){
       .kind = kind,
+      .waits_for = SAMBA_NO_INDEX,
       .unit = unit,
       .twins = run->twins.count[unit],
       .firings = firings,

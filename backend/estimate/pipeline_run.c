@@ -17,8 +17,10 @@ enum { mostFirings = 24000, mostTimes = 8 };
 
 /*===-- Queues --------------------------------------------------------------------------------===*/
 
+/* Who is queued or done goes on by events alone. */
 static void lookAt(SambaPipelineRun *run, uint32_t actor) {
-  if (run->actors[actor].waiting || run->actors[actor].state == SAMBA_PIPELINE_DONE)
+  SambaPipelineState state = run->actors[actor].state;
+  if (run->actors[actor].waiting || state == SAMBA_PIPELINE_QUEUED || state == SAMBA_PIPELINE_DONE)
     return;
   run->actors[actor].waiting = true;
   run->list[(run->list_head + run->list_size++) & run->list_mask] = actor;
@@ -57,12 +59,32 @@ static SambaPipelineEvent popEvent(SambaPipelineRun *run) {
 
 /*===-- Tokens --------------------------------------------------------------------------------===*/
 
+/* Most firings run for each token that a port passes, and few divisions are needed. */
+static bool isMultiple(uint64_t firing, uint64_t period) {
+  return period == 1 || firing % period == 0;
+}
+static uint64_t tokenOf(uint64_t firing, uint64_t period) {
+  return period == 1 ? firing : firing / period;
+}
+
+static double later(double a, double b) { return a > b ? a : b; }
+
+/* An answer is not known before the actor makes another step. */
+static bool misses(SambaPipelineRun *run, uint32_t actor) {
+  run->missing = actor;
+  return false;
+}
+
 /* A port deals `block` tokens to each of its streams in turn: the stream of its token, and the
  * number of the token there. */
 static uint32_t streamOf(uint32_t streams, uint32_t block, uint64_t token, uint64_t *out_number) {
   if (streams == 1) {
     *out_number = token;
     return 0;
+  }
+  if (block == 1) {
+    *out_number = token / streams;
+    return (uint32_t)(token % streams);
   }
   uint64_t round = (uint64_t)streams * block;
   *out_number = token / round * block + token % block;
@@ -73,12 +95,14 @@ static uint32_t streamOf(uint32_t streams, uint32_t block, uint64_t token, uint6
 static uint64_t tokenThere(const SambaPipelineLink *link, uint64_t number) {
   if (link->streams == 1)
     return number;
+  if (link->block == 1)
+    return number * link->streams + link->place;
   return number / link->block * link->block * link->streams + (uint64_t)link->place * link->block +
          number % link->block;
 }
 
 /* When a token that an input takes begins or ends to arrive; false: not known yet. */
-static bool arrival(const SambaPipelineRun *run, const SambaPipelineInput *input, uint64_t token,
+static bool arrival(SambaPipelineRun *run, const SambaPipelineInput *input, uint64_t token,
                     bool last, double *out_at) {
   uint64_t number;
   const SambaPipelineLink *link =
@@ -87,14 +111,14 @@ static bool arrival(const SambaPipelineRun *run, const SambaPipelineInput *input
   const SambaTimes *times = last ? &output->last : &output->first;
   uint64_t there = tokenThere(link, number);
   if (there >= times->size)
-    return false;
+    return misses(run, link->actor);
   *out_at = times->data[there] + link->latency;
   return true;
 }
 
 /* When the other end has taken token `number` of a stream, and how long its firing lasts; false:
  * not known yet. */
-static bool takenAt(const SambaPipelineRun *run, const SambaPipelineLink *link, uint64_t number,
+static bool takenAt(SambaPipelineRun *run, const SambaPipelineLink *link, uint64_t number,
                     double *out_at, double *out_lasting) {
   const SambaPipelineInput *input = &run->actors[link->actor].inputs[link->port];
   *out_at = *out_lasting = 0;
@@ -102,45 +126,42 @@ static bool takenAt(const SambaPipelineRun *run, const SambaPipelineLink *link, 
     return true;
   uint64_t there = tokenThere(link, number - link->behind);
   if (there >= input->taken.size)
-    return false;
+    return misses(run, link->actor);
   *out_at = input->taken.data[there];
   *out_lasting = input->lasting.data[there];
   return true;
 }
 
 /* When there is room for a vector of the output's next token; false: not known yet. */
-static bool roomAt(const SambaPipelineRun *run, const SambaPipelineOutput *output, uint64_t token,
+static bool roomAt(SambaPipelineRun *run, const SambaPipelineOutput *output, uint64_t token,
                    double *at) {
   uint64_t number;
   uint32_t stream = streamOf(output->streams, output->block, token, &number);
   for (uint32_t l = output->first_link[stream]; l < output->first_link[stream + 1]; ++l) {
     const SambaPipelineLink *link = &output->links[l];
-    uint64_t ahead = (uint64_t)ceil(link->capacity / output->vectors);
     double taken, lasting;
-    if (number < ahead)
+    if (number < link->ahead_begun)
       continue;
-    if (!takenAt(run, link, number - ahead, &taken, &lasting))
+    if (!takenAt(run, link, number - link->ahead_begun, &taken, &lasting))
       return false;
-    *at = fmax(*at, taken);
+    *at = later(*at, taken);
   }
   return true;
 }
 
 /* When the other ends have taken all of the token but what their ways hold. */
-static bool acceptedAt(const SambaPipelineRun *run, const SambaPipelineOutput *output,
-                       uint64_t token, double *at) {
+static bool acceptedAt(SambaPipelineRun *run, const SambaPipelineOutput *output, uint64_t token,
+                       double *at) {
   uint64_t number;
   uint32_t stream = streamOf(output->streams, output->block, token, &number);
   for (uint32_t l = output->first_link[stream]; l < output->first_link[stream + 1]; ++l) {
     const SambaPipelineLink *link = &output->links[l];
-    uint64_t ahead = (uint64_t)floor(link->capacity / output->vectors);
-    double beyond = (double)(ahead + 1) - link->capacity / output->vectors;
     double taken, lasting;
-    if (number < ahead)
+    if (number < link->ahead_left)
       continue;
-    if (!takenAt(run, link, number - ahead, &taken, &lasting))
+    if (!takenAt(run, link, number - link->ahead_left, &taken, &lasting))
       return false;
-    *at = fmax(*at, taken + lasting * fmin(1, beyond));
+    *at = later(*at, taken + lasting * link->beyond);
   }
   return true;
 }
@@ -148,14 +169,14 @@ static bool acceptedAt(const SambaPipelineRun *run, const SambaPipelineOutput *o
 /*===-- Firings -------------------------------------------------------------------------------===*/
 
 static bool makesToken(const SambaPipelineActor *actor, const SambaPipelineOutput *output) {
-  return (actor->done + 1) % output->period == 0;
+  return isMultiple(actor->done + 1, output->period);
 }
 
 /* When a port of a PMU may work on its next slot; false: not known yet. */
-static bool slotAt(const SambaPipelineRun *run, const SambaPipelineActor *actor, double *at) {
+static bool slotAt(SambaPipelineRun *run, const SambaPipelineActor *actor, double *at) {
   const SambaUnit *unit = &run->section->units[actor->unit];
   const SambaPipelineBuffer *buffer = &run->buffers[actor->unit];
-  uint64_t slot = actor->done / actor->slot_period;
+  uint64_t slot = tokenOf(actor->done, actor->slot_period);
   bool read = actor->kind == SAMBA_PIPELINE_READ;
   uint64_t full = unit->buffer.loop_carried ? unit->buffer.slot_count : 0;
   uint64_t ahead = read ? full : unit->buffer.slot_count - full; /* slots that need no other port */
@@ -169,7 +190,7 @@ static bool slotAt(const SambaPipelineRun *run, const SambaPipelineActor *actor,
       if (!other->output_count)
         continue;
       if (actor->done - empty >= other->outputs[0].last.size)
-        return false;
+        return misses(run, first + i);
       double length = other->duration;
       *at =
           fmax(*at, other->outputs[0].last.data[actor->done - empty] - other->latency - length + 1);
@@ -182,29 +203,29 @@ static bool slotAt(const SambaPipelineRun *run, const SambaPipelineActor *actor,
   for (uint32_t i = 0; i < count; ++i) {
     const SambaTimes *ends = &run->actors[first + i].slot_ends;
     if (slot - ahead >= ends->size)
-      return false;
-    *at = fmax(*at, ends->data[slot - ahead]);
+      return misses(run, first + i);
+    *at = later(*at, ends->data[slot - ahead]);
   }
   return true;
 }
 
 /* When the next firing can begin; false: not known yet. */
-static bool startOf(const SambaPipelineRun *run, const SambaPipelineActor *actor, double *out_at) {
+static bool startOf(SambaPipelineRun *run, const SambaPipelineActor *actor, double *out_at) {
   double at = actor->free, arrives;
   if ((actor->kind == SAMBA_PIPELINE_READ || actor->kind == SAMBA_PIPELINE_WRITE) &&
       !slotAt(run, actor, &at))
     return false;
   for (uint32_t i = 0; i < actor->input_count; ++i) {
     const SambaPipelineInput *input = &actor->inputs[i];
-    if (actor->done % input->period)
+    if (!isMultiple(actor->done, input->period))
       continue;
-    if (!arrival(run, input, actor->done / input->period, input->whole, &arrives))
+    if (!arrival(run, input, tokenOf(actor->done, input->period), input->whole, &arrives))
       return false;
-    at = fmax(at, arrives);
+    at = later(at, arrives);
   }
   for (uint32_t o = 0; o < actor->output_count; ++o)
     if (makesToken(actor, &actor->outputs[o]) && actor->kind != SAMBA_PIPELINE_STORE &&
-        !roomAt(run, &actor->outputs[o], actor->done / actor->outputs[o].period, &at))
+        !roomAt(run, &actor->outputs[o], tokenOf(actor->done, actor->outputs[o].period), &at))
       return false;
   *out_at = at;
   return true;
@@ -288,15 +309,16 @@ static void pushTaken(SambaPipelineActor *actor, SambaPipelineInput *input) {
 
 static void beginFiring(SambaPipelineRun *run, SambaPipelineActor *actor) {
   ++run->followed;
+  ++actor->steps;
   actor->state = SAMBA_PIPELINE_RUNNING;
   actor->start = run->now;
   actor->duration = actor->work;
   for (uint32_t i = 0; i < actor->input_count; ++i)
-    if (actor->done % actor->inputs[i].period == 0)
-      actor->duration = fmax(actor->duration, actor->inputs[i].cycles);
+    if (isMultiple(actor->done, actor->inputs[i].period))
+      actor->duration = later(actor->duration, actor->inputs[i].cycles);
   for (uint32_t o = 0; o < actor->output_count; ++o)
     if (makesToken(actor, &actor->outputs[o]) && actor->kind != SAMBA_PIPELINE_STORE)
-      actor->duration = fmax(actor->duration, actor->outputs[o].cycles);
+      actor->duration = later(actor->duration, actor->outputs[o].cycles);
   actor->end = actor->start + actor->duration;
   if (actor->kind == SAMBA_PIPELINE_READ || actor->kind == SAMBA_PIPELINE_WRITE)
     bookPmu(run, actor);
@@ -304,17 +326,14 @@ static void beginFiring(SambaPipelineRun *run, SambaPipelineActor *actor) {
     actor->end = fmax(actor->end, writeMemory(run, actor));
 
   for (uint32_t i = 0; i < actor->input_count; ++i)
-    if (actor->done % actor->inputs[i].period == 0)
+    if (isMultiple(actor->done, actor->inputs[i].period))
       pushTaken(actor, &actor->inputs[i]);
   for (uint32_t o = 0; o < actor->output_count; ++o) {
     SambaPipelineOutput *output = &actor->outputs[o];
     output->open = makesToken(actor, output);
     if (!output->open)
       continue;
-    bool fits = true;
-    for (uint32_t l = 0; l < output->first_link[output->streams]; ++l)
-      fits &= output->links[l].capacity >= output->vectors;
-    output->late = actor->kind == SAMBA_PIPELINE_STORE || (actor->first_part > 0.5 && fits);
+    output->late = actor->kind == SAMBA_PIPELINE_STORE || (actor->first_part > 0.5 && output->fits);
     if (output->late || actor->kind == SAMBA_PIPELINE_LOAD)
       continue;
     sambaArrayAppend(&output->first, actor->start +
@@ -328,9 +347,9 @@ static bool endFiring(SambaPipelineRun *run, SambaPipelineActor *actor) {
   double end = actor->end, arrives;
   for (uint32_t i = 0; i < actor->input_count; ++i) {
     const SambaPipelineInput *input = &actor->inputs[i];
-    if (actor->done % input->period)
+    if (!isMultiple(actor->done, input->period))
       continue;
-    if (!arrival(run, input, actor->done / input->period, true, &arrives))
+    if (!arrival(run, input, tokenOf(actor->done, input->period), true, &arrives))
       return false;
     double rest =
         actor->kind == SAMBA_PIPELINE_COMPUTE ? fmax(0, actor->work / input->vectors - 1) : 0;
@@ -338,7 +357,7 @@ static bool endFiring(SambaPipelineRun *run, SambaPipelineActor *actor) {
   }
   for (uint32_t o = 0; o < actor->output_count; ++o)
     if (actor->outputs[o].open && actor->kind != SAMBA_PIPELINE_STORE &&
-        !acceptedAt(run, &actor->outputs[o], actor->done / actor->outputs[o].period, &end))
+        !acceptedAt(run, &actor->outputs[o], tokenOf(actor->done, actor->outputs[o].period), &end))
       return false;
 
   for (uint32_t o = 0; o < actor->output_count; ++o) {
@@ -358,7 +377,8 @@ static bool endFiring(SambaPipelineRun *run, SambaPipelineActor *actor) {
 
   run->finish = fmax(run->finish, end);
   ++actor->done;
-  if (actor->slot_period && actor->done % actor->slot_period == 0)
+  ++actor->steps;
+  if (actor->slot_period && isMultiple(actor->done, actor->slot_period))
     sambaArrayAppend(&actor->slot_ends, end);
   if (actor->kind != SAMBA_PIPELINE_LOAD)
     actor->free = end;
@@ -396,17 +416,39 @@ static void stepLoad(SambaPipelineRun *run, uint32_t index) {
   actor->delivered = actor->end;
 }
 
+/* The answer was not known: whom the actor waits for. */
+static void waitFor(SambaPipelineRun *run, SambaPipelineActor *actor) {
+  actor->waits_for = run->missing;
+  actor->steps_seen = run->actors[run->missing].steps;
+}
+
+static bool waitsStill(const SambaPipelineRun *run, const SambaPipelineActor *actor) {
+  return actor->waits_for != SAMBA_NO_INDEX &&
+         run->actors[actor->waits_for].steps == actor->steps_seen;
+}
+
 static void process(SambaPipelineRun *run, uint32_t index) {
   SambaPipelineActor *actor = &run->actors[index];
   bool asks = actor->kind == SAMBA_PIPELINE_LOAD && actor->piece < actor->piece_count;
-  if (actor->state == SAMBA_PIPELINE_RUNNING && !asks && endFiring(run, actor)) {
+  double at;
+  if (waitsStill(run, actor))
+    return;
+  actor->waits_for = SAMBA_NO_INDEX;
+  if (actor->state == SAMBA_PIPELINE_RUNNING && !asks) {
+    if (!endFiring(run, actor)) {
+      waitFor(run, actor);
+      return;
+    }
     tellNeighbours(run, actor);
     lookAt(run, index);
   }
-  double at;
-  if (actor->state == SAMBA_PIPELINE_IDLE && actor->firings && startOf(run, actor, &at)) {
+  if (actor->state != SAMBA_PIPELINE_IDLE || !actor->firings)
+    return;
+  if (startOf(run, actor, &at)) {
     actor->state = SAMBA_PIPELINE_QUEUED;
-    pushEvent(run, fmax(at, run->now), index);
+    pushEvent(run, later(at, run->now), index);
+  } else {
+    waitFor(run, actor);
   }
 }
 

@@ -36,6 +36,10 @@ typedef struct SambaPipelineLink {
   uint32_t streams, block; /* of that port */
   uint32_t behind; /* tokens by which the unit that stands for the other end gets its own later */
   double latency, capacity; /* cycles on the way; vectors that the way holds */
+  /* Of an output's link: tokens by which it may be ahead when the next one begins, and when it has
+   * left; and how much of the token that leaves is beyond what the way holds. */
+  uint64_t ahead_begun, ahead_left;
+  double beyond;
 } SambaPipelineLink;
 
 typedef struct SambaPipelineInput {
@@ -55,6 +59,7 @@ typedef struct SambaPipelineOutput {
   double vectors, cycles;
   SambaTimes first,
       last;        /* of each token: when its first vector leaves, and when its last one has */
+  bool fits;       /* the ways hold a whole token */
   bool open, late; /* the running firing makes a token; its beginning is not told yet */
 } SambaPipelineOutput;
 
@@ -87,6 +92,10 @@ typedef struct SambaPipelineActor {
   uint32_t neighbour_count;
   uint32_t *neighbours;
   bool waiting; /* in the list of those to look at */
+  /* Firings that have begun or ended. What this one waits for, and the steps that one had made when
+   * that was seen: until it makes another, there is nothing new. */
+  uint64_t steps, steps_seen;
+  uint32_t waits_for; /* SAMBA_NO_INDEX: not known */
 } SambaPipelineActor;
 
 typedef struct SambaPipelineBuffer {
@@ -121,6 +130,7 @@ typedef struct SambaPipelineRun {
   uint32_t loads_left;
   uint64_t followed;
   uint32_t unfinished;
+  uint32_t missing; /* the actor without whose next step an answer was not known */
 } SambaPipelineRun;
 
 /* Makes the actors of the section of a run; section, machine and patterns are set, all else is
