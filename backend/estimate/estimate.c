@@ -135,9 +135,12 @@ double sambaSectionLoadCycles(const SambaSection *section, const SambaMachine *m
          cyclesOfNanoseconds(machine, machine->load_latency_ns);
 }
 
+double sambaSectionStartCycles(const SambaMachine *machine) {
+  return cyclesOfNanoseconds(machine, machine->argument_latency_ns + machine->execute_hw_ns);
+}
+
 double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine *machine) {
-  int64_t start = machine->argument_latency_ns + machine->execute_hw_ns;
-  return sambaSectionLoadCycles(section, machine) + cyclesOfNanoseconds(machine, start);
+  return sambaSectionLoadCycles(section, machine) + sambaSectionStartCycles(machine);
 }
 
 /* Lanes that the router may fill. */

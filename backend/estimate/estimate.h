@@ -22,10 +22,11 @@ void sambaSectionTraffic(const SambaSection *section, uint64_t *out_read, uint64
 /* Operations on f32 of one call: 2 for each multiply-add, 1 for others but moves and selects, with
  * padding; as the simulator counts them. */
 double sambaSectionFlops(const SambaSection *section);
-/* Cycles that launching the section costs when another configuration is on the chip; and those of
- * them that load the program, which are saved when its own is there. */
+/* Cycles that launching the section costs when another configuration is on the chip: those that
+ * load the program, which are saved when its own is there, and those that start it. */
 double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine *machine);
 double sambaSectionLoadCycles(const SambaSection *section, const SambaMachine *machine);
+double sambaSectionStartCycles(const SambaMachine *machine);
 /* The rate of each stream in permille of a lane, 1 to 1000: the vectors that it carries
  * over the cycles of the unit (or the DRAM) that is busy longest, as a share of what the machine's
  * link reserve leaves of a lane. Both ends of a stream are among those units, so the slower end is

@@ -178,19 +178,25 @@ double sambaSectionBusyCycles(const SambaSection *section, const SambaMachine *m
   return largest(&prediction, &unused);
 }
 
-SambaPrediction sambaSectionPredict(const SambaSection *section, const SambaMachine *machine,
-                                    SambaPortCounts *counts) {
+SambaPrediction sambaSectionPredictWithin(const SambaSection *section, const SambaMachine *machine,
+                                          SambaPortCounts *counts, double most) {
   SambaArena arena = {0};
   SambaPortPatterns *patterns =
       counts ? sambaPortPatternsShare(counts, &arena) : sambaPortPatternsCreate(machine, &arena);
   SambaPrediction prediction = predictBusy(section, machine, patterns);
   networkBusy(section, machine, &prediction);
-  double most = largest(&prediction, &prediction.bottleneck);
-  prediction.cycles = sambaPipelineCycles(section, machine, patterns);
+  double busiest = largest(&prediction, &prediction.bottleneck);
+  if (busiest <= most)
+    prediction.cycles = sambaPipelineCycles(section, machine, patterns);
   sambaArenaDestroy(&arena);
   /* Where the pipeline says nothing: the busiest, once more while it fills and empties. */
   if (prediction.cycles < 0)
-    prediction.cycles = 2 * most + sambaMachineLoadLatency(machine);
-  prediction.cycles = fmax(prediction.cycles, most);
+    prediction.cycles = 2 * busiest + sambaMachineLoadLatency(machine);
+  prediction.cycles = fmax(prediction.cycles, busiest);
   return prediction;
+}
+
+SambaPrediction sambaSectionPredict(const SambaSection *section, const SambaMachine *machine,
+                                    SambaPortCounts *counts) {
+  return sambaSectionPredictWithin(section, machine, counts, INFINITY);
 }

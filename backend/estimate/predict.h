@@ -26,5 +26,9 @@ double sambaSectionBusyCycles(const SambaSection *section, const SambaMachine *m
 /* counts: of the machine's ports, shared with other sections; may be NULL. */
 SambaPrediction sambaSectionPredict(const SambaSection *section, const SambaMachine *machine,
                                     SambaPortCounts *counts);
+/* The same, but where one resource alone works for more than `most` cycles, these are the cycles of
+ * the prediction: the pipeline, which takes longest to look at, is left out. */
+SambaPrediction sambaSectionPredictWithin(const SambaSection *section, const SambaMachine *machine,
+                                          SambaPortCounts *counts, double most);
 
 #endif

@@ -12,6 +12,7 @@
 #include "dialect/bridge/work.h"
 #include "support/container/packed_words.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,7 +122,7 @@ static Making *all_makings; /* of the process: digests tell contexts apart */
 static pthread_mutex_t makings_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t makings_change = PTHREAD_COND_INITIALIZER;
 
-static bool isMade(SambaContentDigest digest) {
+static bool isBeingMade(SambaContentDigest digest) {
   const Making *making = all_makings;
   while (making &&
          (making->digest.words[0] != digest.words[0] || making->digest.words[1] != digest.words[1]))
@@ -131,7 +132,7 @@ static bool isMade(SambaContentDigest digest) {
 
 static void beginMaking(Making *making) {
   pthread_mutex_lock(&makings_mutex);
-  while (isMade(making->digest))
+  while (isBeingMade(making->digest))
     pthread_cond_wait(&makings_change, &makings_mutex);
   making->next = all_makings;
   all_makings = making;
@@ -174,42 +175,6 @@ static SambaSearchMemo *searchesOf(const SambaPlanTarget *target) {
   return memo;
 }
 
-static SambaStatus planGraph(const SambaPlanTarget *target, const SambaPlanOptions *options,
-                             SambaStageGraph *graph, Wanted *wanted) {
-  SambaArena arena = {0};
-  SambaSection *section;
-  SambaPlanOptions own = options ? *options : (SambaPlanOptions){0};
-  own.searches = searchesOf(target);
-  own.work = &wanted->cost.work;
-  sambaWorkCount(SAMBA_WORK_PLANS_MADE);
-  SambaStatus status = sambaPlanSection(graph, target->machine, &own, &arena, &section);
-  sambaSearchMemoRelease(own.searches);
-  wanted->fits = !status && section;
-  SambaBankingMemo memo = {(void *)target, findBanking, keepBanking, target->counts};
-  if (wanted->fits) /* of a draft, which has no banking */
-    sambaChooseBanking(target->machine, section, &memo);
-  if (wanted->fits) {
-    wanted->cost.cycles = sambaSectionPredict(section, target->machine, target->counts).cycles +
-                          sambaSectionLaunchCycles(section, target->machine);
-    wanted->cost.load = sambaSectionLoadCycles(section, target->machine);
-  }
-  sambaArenaDestroy(&arena);
-  return status;
-}
-
-/* Whether sums of the section go through PMUs: the tiles of what is reduced are the outermost loop.
- */
-static bool carriesSums(const SambaStageGraph *graph) {
-  for (uint32_t s = 0; s < graph->stage_count; ++s) {
-    const SambaMapping *mapping = &graph->mappings[s];
-    uint32_t outer = mapping->order[0];
-    if (mapping->dim_count > 1 && graph->stages[s].reduced[outer] &&
-        mapping->tile[outer] < graph->stages[s].extents[outer])
-      return true;
-  }
-  return false;
-}
-
 /* Another plan must be predicted to take at most this share of the cycles: the prediction is not
  * exact. */
 static const double otherShare = 0.99;
@@ -230,57 +195,189 @@ static bool isWorth(const SambaPlanCost *other, const SambaPlanCost *best, bool 
              partsShare * (best->cycles - residentShare * best->load);
 }
 
+/* Cycles beyond which no plan with that load is worth taking, and a little more. */
+static double mostWorth(double load, const SambaPlanCost *best, bool parts) {
+  const double rounding = 1 + 1e-9;
+  double most = otherShare * best->cycles;
+  if (parts)
+    most =
+        fmax(most, residentShare * load + partsShare * (best->cycles - residentShare * best->load));
+  return rounding * most;
+}
+
+/* What a section costs, which is a draft without banking. best: only exact where it may be worth
+ * taking instead of that, else perhaps less than it is; NULL: exact. Returns whether it is. */
+static bool priceSection(const SambaPlanTarget *target, SambaSection *section,
+                         const SambaPlanCost *best, bool parts, SambaPlanCost *cost) {
+  SambaBankingMemo memo = {(void *)target, findBanking, keepBanking, target->counts};
+  sambaChooseBanking(target->machine, section, &memo);
+  cost->load = sambaSectionLoadCycles(section, target->machine);
+  double launch = cost->load + sambaSectionStartCycles(target->machine);
+  double most = best ? mostWorth(cost->load, best, parts) - launch : INFINITY;
+  SambaPrediction prediction =
+      sambaSectionPredictWithin(section, target->machine, target->counts, most);
+  cost->cycles = prediction.cycles + launch;
+  return prediction.busy[prediction.bottleneck] <= most;
+}
+
+static SambaStatus planGraph(const SambaPlanTarget *target, const SambaPlanOptions *options,
+                             SambaStageGraph *graph, Wanted *wanted) {
+  SambaArena arena = {0};
+  SambaSection *section;
+  SambaPlanOptions own = options ? *options : (SambaPlanOptions){0};
+  own.searches = searchesOf(target);
+  own.work = &wanted->cost.work;
+  sambaWorkCount(SAMBA_WORK_PLANS_MADE);
+  SambaStatus status = sambaPlanSection(graph, target->machine, &own, &arena, &section);
+  sambaSearchMemoRelease(own.searches);
+  wanted->fits = !status && section;
+  if (wanted->fits)
+    priceSection(target, section, NULL, false, &wanted->cost);
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
+/* Whether sums of the section go through PMUs: the tiles of what is reduced are the outermost loop.
+ */
+static bool carriesSums(const SambaStageGraph *graph) {
+  for (uint32_t s = 0; s < graph->stage_count; ++s) {
+    const SambaMapping *mapping = &graph->mappings[s];
+    uint32_t outer = mapping->order[0];
+    if (mapping->dim_count > 1 && graph->stages[s].reduced[outer] &&
+        mapping->tile[outer] < graph->stages[s].extents[outer])
+      return true;
+  }
+  return false;
+}
+
+/* A way to plan otherwise: for less of the machine (divisors), or with other options. */
+typedef struct OtherWay {
+  int64_t pmu_bytes, grid_rows, bandwidth;
+  uint32_t pcus, sum_parts;
+  bool tries_beside;
+} OtherWay;
+
+static const OtherWay otherWays[] = {
+    {1, 1, 1, 1, 0, true},  {2, 1, 1, 1, 0, false}, {4, 1, 1, 1, 0, false},
+    {1, 2, 1, 1, 0, false}, {1, 1, 2, 1, 0, false}, {1, 1, 1, 2, 0, false},
+    {1, 1, 1, 1, 1, false}, {1, 1, 1, 1, 2, false}, {1, 1, 1, 1, 4, false}};
+enum { otherWayCount = sizeof otherWays / sizeof *otherWays };
+
+/* Plans of a graph that have been compared: several ways lead to the same one. */
+typedef struct Comparison {
+  const SambaPlanTarget *target;
+  SambaStageGraph *graph;
+  SambaPlanCost best;
+  uint32_t count, taken; /* which of them is the best */
+  struct {
+    SambaMapping *mappings;
+    bool fits, exact; /* exact: its cycles are not just too many */
+    SambaPlanCost cost;
+  } plans[otherWayCount + 1];
+} Comparison;
+
+static size_t mappingBytes(const SambaStageGraph *graph) {
+  return graph->stage_count * sizeof *graph->mappings;
+}
+
+static SambaMapping *copyMappings(const SambaMapping *mappings, const SambaStageGraph *graph) {
+  SambaMapping *copy = sambaAllocate(mappingBytes(graph) + 1);
+  memcpy(copy, mappings, mappingBytes(graph));
+  return copy;
+}
+
+/* The plan of the graph among those that were compared; the count when it is none of them. */
+static uint32_t findCompared(const Comparison *comparison) {
+  const SambaStageGraph *graph = comparison->graph;
+  uint32_t i = 0;
+  while (i < comparison->count &&
+         memcmp(comparison->plans[i].mappings, graph->mappings, mappingBytes(graph)) != 0)
+    ++i;
+  return i;
+}
+
+/* Prices the plan of the graph on the whole machine. section: its draft, when there is one. */
+static void priceOther(Comparison *comparison, uint32_t index, SambaSection *section, bool parts) {
+  const SambaPlanTarget *target = comparison->target;
+  SambaArena arena = {0};
+  SambaStatus status = NULL;
+  sambaWorkCount(SAMBA_WORK_PLANS_MADE);
+  if (!section)
+    status = sambaPlanSection(comparison->graph, target->machine, NULL, &arena, &section);
+  bool fits = !status && section, exact = true;
+  SambaPlanCost cost = {0};
+  if (fits)
+    exact = priceSection(target, section, &comparison->best, parts, &cost);
+  comparison->plans[index].fits = fits;
+  comparison->plans[index].exact = exact;
+  comparison->plans[index].cost = cost;
+  sambaStatusFree(status);
+  sambaArenaDestroy(&arena);
+}
+
+/* Plans the graph, which has the mappings that were given, in another way, and takes that plan
+ * where it is worth it. carried: sums of the first plan go through PMUs. Returns the work. */
+static uint64_t compareOther(Comparison *comparison, const OtherWay *way, bool carried,
+                             SambaSearchMemo *searches) {
+  SambaMachine machine = *comparison->target->machine;
+  machine.pmu_bytes /= way->pmu_bytes;
+  machine.grid_rows /= way->grid_rows;
+  machine.hbm_channel_mbps /= way->bandwidth;
+  bool whole = way->pmu_bytes * way->grid_rows * way->bandwidth == 1;
+  bool parts = way->sum_parts > 0;
+  uint64_t work = 0;
+  SambaPlanOptions options = {.parallel_divisor = way->pcus,
+                              .sum_parts = way->sum_parts,
+                              .tries_beside = way->tries_beside,
+                              .searches = searches,
+                              .work = &work};
+  SambaArena arena = {0};
+  SambaSection *section;
+  SambaStatus status = sambaPlanSection(comparison->graph, &machine, &options, &arena, &section);
+  /* Sums that go through PMUs are for fewer bytes, and take longer than predicted. */
+  if (!status && (carried || !carriesSums(comparison->graph))) {
+    uint32_t i = findCompared(comparison);
+    if (i == comparison->count)
+      comparison->plans[comparison->count++].mappings =
+          copyMappings(comparison->graph->mappings, comparison->graph);
+    if (i + 1 == comparison->count || !comparison->plans[i].exact)
+      priceOther(comparison, i, whole ? section : NULL, parts);
+    if (comparison->plans[i].fits &&
+        isWorth(&comparison->plans[i].cost, &comparison->best, parts)) {
+      comparison->taken = i;
+      comparison->best = comparison->plans[i].cost;
+    }
+  }
+  sambaStatusFree(status);
+  sambaArenaDestroy(&arena);
+  return work;
+}
+
 /* The planner ranks candidates by a model that is coarser than the prediction. So what it does with
  * more room may be slower than what it does with less: these plans are made too, the first one with
  * other numbers of replicas, and compared by the prediction. `given`: the mappings that were there
  * before. */
 static void compareOthers(const SambaPlanTarget *target, SambaPlanCompare compares,
                           const SambaMapping *given, Wanted *wanted) {
-  static const struct {
-    int64_t pmu_bytes, grid_rows, bandwidth; /* divisors */
-    uint32_t pcus;
-    uint32_t sum_parts;
-    bool tries_beside;
-  } others[] = {{1, 1, 1, 1, 0, true},  {2, 1, 1, 1, 0, false}, {4, 1, 1, 1, 0, false},
-                {1, 2, 1, 1, 0, false}, {1, 1, 2, 1, 0, false}, {1, 1, 1, 2, 0, false},
-                {1, 1, 1, 1, 1, false}, {1, 1, 1, 1, 2, false}, {1, 1, 1, 1, 4, false}};
   SambaStageGraph *graph = wanted->graph;
-  size_t size = graph->stage_count * sizeof *graph->mappings;
-  SambaMapping *best = sambaAllocate(size + 1);
+  Comparison comparison = {.target = target, .graph = graph, .best = wanted->cost, .count = 1};
+  comparison.plans[0].mappings = copyMappings(graph->mappings, graph);
+  comparison.plans[0].fits = comparison.plans[0].exact = true;
+  comparison.plans[0].cost = wanted->cost;
   bool carried = carriesSums(graph);
   SambaSearchMemo *searches = searchesOf(target);
   uint64_t work = wanted->cost.work;
-  memcpy(best, graph->mappings, size);
-  size_t count = compares == SAMBA_COMPARE_ALL ? sizeof others / sizeof *others : 1;
-  for (size_t i = 0; i < count; ++i) {
-    SambaMachine machine = *target->machine;
-    machine.pmu_bytes /= others[i].pmu_bytes;
-    machine.grid_rows /= others[i].grid_rows;
-    machine.hbm_channel_mbps /= others[i].bandwidth;
-    SambaPlanOptions options = {.parallel_divisor = others[i].pcus,
-                                .sum_parts = others[i].sum_parts,
-                                .tries_beside = others[i].tries_beside,
-                                .searches = searches,
-                                .work = &work};
-    Wanted other = {.graph = graph};
-    memcpy(graph->mappings, given, size);
-    SambaStatus status = sambaPlanTiles(graph, &machine, &options);
-    bool same = !status && memcmp(graph->mappings, best, size) == 0;
-    /* Sums that go through PMUs are for fewer bytes, and take longer than predicted. */
-    bool wanting = !status && !carried && carriesSums(graph);
-    if (!status && !same && !wanting) /* it has all mappings now: emitted for the whole machine */
-      status = planGraph(target, NULL, graph, &other);
-    work += other.cost.work;
-    if (!status && other.fits && isWorth(&other.cost, &wanted->cost, others[i].sum_parts > 0)) {
-      memcpy(best, graph->mappings, size);
-      wanted->cost = other.cost;
-    }
-    sambaStatusFree(status);
+  uint32_t count = compares == SAMBA_COMPARE_ALL ? otherWayCount : 1;
+  for (uint32_t i = 0; i < count; ++i) {
+    memcpy(graph->mappings, given, mappingBytes(graph));
+    work += compareOther(&comparison, &otherWays[i], carried, searches);
   }
-  memcpy(graph->mappings, best, size);
+  memcpy(graph->mappings, comparison.plans[comparison.taken].mappings, mappingBytes(graph));
+  wanted->cost = comparison.best;
   wanted->cost.work = work;
   sambaSearchMemoRelease(searches);
-  free(best);
+  for (uint32_t i = 0; i < comparison.count; ++i)
+    free(comparison.plans[i].mappings);
 }
 
 void sambaKnownPlansTrim(MlirContext context) {

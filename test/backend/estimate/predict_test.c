@@ -38,6 +38,20 @@ static void matmulIsShortOfItsArray(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+/* What one resource alone takes is known without following the pipeline. */
+static void cyclesBeyondABoundAreThoseOfOneResource(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  const SambaMachine *machine = sambaMachineFind(sambaStringRef("sn40l"));
+  const SambaSection *section = sampleMatmul(&arena);
+  double all = sambaSectionPredict(section, machine, NULL).cycles, busiest = 128 * 64;
+
+  assert_true(all > busiest);
+  assert_true(sambaSectionPredictWithin(section, machine, NULL, busiest).cycles == all);
+  assert_true(sambaSectionPredictWithin(section, machine, NULL, busiest - 1).cycles == busiest);
+  sambaArenaDestroy(&arena);
+}
+
 static void unitsWithOtherWorkAreNoTwins(void **state) {
   (void)state;
   SambaArena arena = {0};
@@ -53,6 +67,7 @@ static void unitsWithOtherWorkAreNoTwins(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(matmulIsShortOfItsArray),
+                                     cmocka_unit_test(cyclesBeyondABoundAreThoseOfOneResource),
                                      cmocka_unit_test(unitsWithOtherWorkAreNoTwins)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
