@@ -104,7 +104,7 @@ static void addSteps(BoxSpan *span, int64_t step, int64_t trips) {
   int64_t wide = step < 0 ? -step : step;
   if (!span->step)
     span->step = wide;
-  else if (span->step != 1) /* divisions are most of what a box costs */
+  else if (span->step != 1 && span->step != wide) /* divisions are most of what a box costs */
     span->step = (int64_t)sambaGreatestDivisor((uint64_t)span->step, (uint64_t)wide);
   span->reach += wide * (trips - 1);
   span->low += step < 0 ? step * (trips - 1) : 0;
@@ -144,9 +144,8 @@ static void addCounters(const SambaTileNest *nest, const SambaGroupOperand *oper
 static void boxOf(const SambaTileNest *nest, uint32_t operand, const BoxLoops *loops,
                   SambaTileBox *out_box) {
   const SambaStageOperand *map = &nest->group->operands[operand].map;
-  BoxSpan spans[SAMBA_MAX_RANK];
+  BoxSpan spans[SAMBA_MAX_RANK] = {{0}};
   out_box->rank = nest->graph->tensors[map->tensor].rank;
-  memset(spans, 0, out_box->rank * sizeof *spans);
   addCounters(nest, &nest->group->operands[operand], loops, spans);
 
   out_box->elements = 1;

@@ -617,22 +617,24 @@ static bool comesInParts(const SambaGroupLimits *limits, const SambaTileNest *ne
   return parts;
 }
 
-static bool price(const SambaGroupLimits *limits, double bound, SambaLevelsUse use,
+/* Whether a choice whose tokens are settled may cost less than the bound: most do not, before it is
+ * known what they load. */
+static bool mayBeat(const SambaGroupLimits *limits, double bound, const SambaTileNest *nest) {
+  uint32_t pcus = sambaTileNestPcus(nest);
+  return pcus <= limits->pcus && bufferStreamsFit(limits, nest) &&
+         leastScore(limits, nest, sambaTileNestFiringCycles(nest), pcus) < bound;
+}
+
+/* firings: of the choice before its tokens were settled, which may cut its passes. */
+static bool price(const SambaGroupLimits *limits, double bound, SambaLevelsUse use, double firings,
                   SambaGroupChoice *choice) {
   SambaTileNest *nest = &choice->nest;
   const SambaGroup *group = nest->group;
   const SambaMachine *machine = nest->machine;
 
-  double firings = (double)sambaTileNestTrips(nest, sambaTileNestLoops(nest));
+  double firing = sambaTileNestFiringCycles(nest);
   Pricing pricing;
   begin(&pricing, limits, nest);
-  sambaTileNestSettleTokens(nest);
-  choice->pcus = sambaTileNestPcus(nest);
-  if (choice->pcus > limits->pcus || !bufferStreamsFit(limits, nest))
-    return false;
-  double firing = sambaTileNestFiringCycles(nest);
-  if (leastScore(limits, nest, firing, choice->pcus) >= bound)
-    return false; /* most choices, before it is known what they load */
   if (!sambaPlanChooseLevels(limits, nest, use) || !comesInParts(limits, nest))
     return false;
   for (uint32_t i = 0; i < group->operand_count; ++i)
@@ -710,13 +712,22 @@ bool sambaPlanMayFit(const SambaGroupLimits *limits, double bound, const SambaTi
 }
 
 bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoice *choice) {
+  const SambaTileNest *nest = &choice->nest;
+  double firings = (double)sambaTileNestTrips(nest, sambaTileNestLoops(nest));
+  sambaTileNestSettleTokens(&choice->nest);
+  choice->pcus = sambaTileNestPcus(nest);
+  choice->pmus = 0;
+  if (!mayBeat(limits, bound, nest)) {
+    hasPmus(limits, choice);
+    return false;
+  }
+
   const SambaGroupChoice plain = *choice;
   for (SambaLevelsUse use = SAMBA_LEVELS_RINGS;; --use) {
-    *choice = plain;
-    choice->pmus = 0;
-    if (price(limits, bound, use, choice))
+    if (price(limits, bound, use, firings, choice))
       return true;
     if (hasPmus(limits, choice) || use == SAMBA_LEVELS_PLAIN)
       return false;
+    *choice = plain;
   }
 }
