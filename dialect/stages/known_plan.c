@@ -337,10 +337,11 @@ static uint64_t compareOther(Comparison *comparison, const OtherWay *way, bool c
   /* Sums that go through PMUs are for fewer bytes, and take longer than predicted. */
   if (!status && (carried || !carriesSums(comparison->graph))) {
     uint32_t i = findCompared(comparison);
-    if (i == comparison->count)
+    bool is_new = i == comparison->count;
+    if (is_new)
       comparison->plans[comparison->count++].mappings =
           copyMappings(comparison->graph->mappings, comparison->graph);
-    if (i + 1 == comparison->count || !comparison->plans[i].exact)
+    if (is_new || !comparison->plans[i].exact)
       priceOther(comparison, i, whole ? section : NULL, parts);
     if (comparison->plans[i].fits &&
         isWorth(&comparison->plans[i].cost, &comparison->best, parts)) {
