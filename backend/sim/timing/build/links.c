@@ -44,10 +44,23 @@ static void setRoutes(SambaEngine *engine, const SambaStream *stream, SambaStrea
 }
 
 /* What the way to a destination holds behind the switches that it shares with another way. */
-static uint64_t leadOf(const SambaEngine *engine, const SambaRoutes *routes, uint32_t end,
+static uint32_t leadOf(const SambaEngine *engine, const SambaRoutes *routes, uint32_t end,
                        uint32_t shared) {
-  uint64_t own = end == SAMBA_NO_INDEX ? 1 : routes->switches[end] - shared;
-  return (uint64_t)engine->machine->fifo_depth * (own + 1);
+  uint32_t own = end == SAMBA_NO_INDEX ? 1 : routes->switches[end] - shared;
+  return (uint32_t)engine->machine->fifo_depth * (own + 1);
+}
+
+/* The same in whole tokens, of which destinations have taken numbers. */
+static void setTokenLeads(SambaEngine *engine, const SambaStreamState *state) {
+  SambaMulticast *multicast = state->multicast;
+  uint32_t count = state->cursor_count;
+  multicast->token_leads = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, (size_t)count *count);
+  multicast->leads_over = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, (size_t)count *count);
+  for (uint32_t d = 0; d < count; ++d)
+    for (uint32_t e = 0; e < count; ++e) {
+      uint32_t tokens = (uint32_t)(multicast->leads[d * count + e] / state->vectors);
+      multicast->token_leads[d * count + e] = multicast->leads_over[e * count + d] = tokens;
+    }
 }
 
 /* Whether each hop follows the one before it, or one that leads there: then ways to destinations in
@@ -73,13 +86,16 @@ static void setLeads(SambaEngine *engine, SambaStreamState *state, const SambaRo
   uint32_t *passed = sambaAllocateZeroed(hop_count, sizeof *passed); /* 1 + destination behind it */
   uint32_t *beside = sambaAllocateZeroed(count, sizeof *beside); /* shared with the one before it */
   bool in_order = areInOrder(routes, hop_count, count);
-  state->leads = SAMBA_ARENA_ARRAY(&engine->arena, uint64_t, (size_t)count *count);
-  state->least_lead = UINT64_MAX;
+  SambaMulticast *multicast = state->multicast = SAMBA_ARENA_NEW(&engine->arena, SambaMulticast);
+  multicast->taken = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, count);
+  multicast->held_by = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, count);
+  multicast->leads = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, (size_t)count *count);
+  multicast->least_lead = UINT64_MAX;
   for (uint32_t d = 0; d < count; ++d) {
     uint32_t end = routes->ends[d];
     for (uint32_t h = end; h != SAMBA_NO_INDEX; h = routes->before[h])
       passed[h] = d + 1;
-    state->leads[d * count + d] =
+    multicast->leads[d * count + d] =
         leadOf(engine, routes, end, end == SAMBA_NO_INDEX ? 0 : routes->switches[end]);
     uint32_t shared = UINT32_MAX;
     for (uint32_t e = d; e-- > 0;) {
@@ -92,13 +108,14 @@ static void setLeads(SambaEngine *engine, SambaStreamState *state, const SambaRo
         shared = joint == SAMBA_NO_INDEX ? 0 : routes->switches[joint];
       }
       beside[d] = e + 1 == d ? shared : beside[d];
-      uint64_t ahead = leadOf(engine, routes, end, shared);
-      uint64_t behind = leadOf(engine, routes, routes->ends[e], shared);
-      state->leads[d * count + e] = ahead;
-      state->leads[e * count + d] = behind;
-      state->least_lead = sambaTimeMin(state->least_lead, sambaTimeMin(ahead, behind));
+      uint32_t ahead = leadOf(engine, routes, end, shared);
+      uint32_t behind = leadOf(engine, routes, routes->ends[e], shared);
+      multicast->leads[d * count + e] = ahead;
+      multicast->leads[e * count + d] = behind;
+      multicast->least_lead = sambaTimeMin(multicast->least_lead, sambaTimeMin(ahead, behind));
     }
   }
+  setTokenLeads(engine, state);
   free(passed);
   free(beside);
 }

@@ -174,8 +174,9 @@ static void goOn(SambaEngine *engine, SambaActor *read) {
     SambaActor *taker = &engine->actors[cursor->actor];
     if (!isBound(stream, cursor, taker) || taker->start == now)
       continue;
-    uint64_t ahead =
-        sambaTimeMin(stream->leads ? stream->least_lead : cursor->capacity, cursor->capacity);
+    uint64_t ahead = cursor->capacity;
+    if (stream->multicast)
+      ahead = sambaTimeMin(ahead, stream->multicast->least_lead);
     uint64_t used = now + sambaTimeScale(taker->duration, stream->vectors - ahead, stream->vectors);
     uint64_t sent =
         now + sambaTimeScale(taker->duration, stream->vectors - cursor->capacity, stream->vectors);

@@ -39,9 +39,8 @@ typedef struct SambaCursor {
   /* Cycles of a firing after the one in which the token's last vector is used; below 0 when
    * vectors are used after its end. */
   int64_t rest;
-  uint32_t held_by; /* destinations that keep some of token next - 1 from it */
-  bool one_by_one;  /* of a STORE's data: it takes vectors as it asks for bursts */
-  bool waiting;     /* took token next - 1 and its end is not known yet */
+  bool one_by_one; /* of a STORE's data: it takes vectors as it asks for bursts */
+  bool waiting;    /* took token next - 1 and its end is not known yet */
   /* Of a stream that tells: it asks when vectors come; it does not ask again for so many. */
   bool asks, is_walked; /* is_walked: the steps of a COMPUTE could be, vector by vector */
   uint64_t asked;
@@ -59,6 +58,18 @@ typedef struct SambaLaneUse {
   uint64_t cycles;     /* from the producer to the lane */
 } SambaLaneUse;
 
+/* How far the destinations of a multicast are ahead of each other. What is walked for one of them
+ * lies side by side. */
+typedef struct SambaMulticast {
+  uint32_t *taken;   /* tokens that each has taken, modulo 2^32 */
+  uint32_t *held_by; /* of each: those that keep some of the token that it took last from it */
+  uint32_t held;     /* destinations that wait for others */
+  uint64_t least_lead;
+  /* Vectors by which destination e can be ahead of destination d, at d x cursor_count + e; whole
+   * tokens of them; the same at e x cursor_count + d. */
+  uint32_t *leads, *token_leads, *leads_over;
+} SambaMulticast;
+
 /* A stream. What is asked most often lies in one line of the host's cache. */
 typedef struct SambaStreamState {
   _Alignas(SAMBA_CACHE_LINE) uint64_t vectors; /* of one token, at least 1 */
@@ -75,22 +86,19 @@ typedef struct SambaStreamState {
   bool in_step;          /* lockstep.h */
   bool is_wanted, is_uneven;
   bool is_used;        /* as it comes: all its takers are COMPUTE */
-  uint32_t held;       /* of a multicast: destinations that wait for others */
   SambaLaneUse *lanes; /* those on its route that other streams use too */
   uint64_t cycles;     /* of one token at the rate of its links */
   /* Links of short FIFOs: what they have booked, 0 flows otherwise; cycles of a token in a row of
    * tokens, by how many the last vector is earlier than that, of the vectors in the first FIFO. */
   SambaShare link;
   uint64_t link_cycles, link_slack, link_held;
-  uint64_t bytes; /* of one token */
-  /* Of a multicast: vectors by which destination e can be ahead of destination d, at d x
-   * cursor_count + e; the least of them. */
-  uint64_t *leads, least_lead;
-  uint64_t pace;      /* cycles in which its slowest taker takes a token */
-  uint64_t unbooked;  /* vectors of token pushed - 1 */
-  uint64_t taken_at;  /* somebody has taken it, or the token before it */
-  uint64_t passed_at; /* that token has passed the lanes that the stream shares */
-  uint64_t room_at;   /* the next token begins no earlier */
+  uint64_t bytes;            /* of one token */
+  SambaMulticast *multicast; /* NULL: it has one destination, or carries no data */
+  uint64_t pace;             /* cycles in which its slowest taker takes a token */
+  uint64_t unbooked;         /* vectors of token pushed - 1 */
+  uint64_t taken_at;         /* somebody has taken it, or the token before it */
+  uint64_t passed_at;        /* that token has passed the lanes that the stream shares */
+  uint64_t room_at;          /* the next token begins no earlier */
   /* Of a LOAD that shares a lane, or the write side of a buffer: with how many, itself among them;
    * 0 otherwise. Say they all get data as this one does. Then what they share can work without a
    * pause from `dense` of a token on: the latest t - v x sharers, where vector v leaves at t. */

@@ -72,9 +72,11 @@ void sambaStreamAccept(SambaEngine *engine, uint32_t stream_index, uint64_t at) 
   acceptToken(engine, stream, sambaTimeMax(last->accept_at, at));
 }
 
-static void stopHolding(SambaEngine *engine, SambaStreamState *stream, SambaCursor *cursor) {
-  cursor->held_by = 0;
-  --stream->held;
+/* Destination c of a multicast waits for no others any more. */
+static void stopHolding(SambaEngine *engine, SambaStreamState *stream, uint32_t c) {
+  const SambaCursor *cursor = &engine->cursors[stream->cursor_first + c];
+  stream->multicast->held_by[c] = 0;
+  --stream->multicast->held;
   SambaActor *actor = &engine->actors[cursor->actor];
   if (--actor->pending == 0)
     sambaEngineQueue(engine, cursor->actor);
@@ -86,9 +88,9 @@ void sambaStreamWiden(SambaEngine *engine, uint32_t stream_index) {
   for (uint32_t c = 0; c < stream->cursor_count; ++c)
     engine->cursors[stream->cursor_first + c].capacity += stream->vectors;
   sambaStreamFindRoom(engine, stream);
-  for (uint32_t c = 0; c < stream->cursor_count && stream->held; ++c)
-    if (engine->cursors[stream->cursor_first + c].held_by)
-      stopHolding(engine, stream, &engine->cursors[stream->cursor_first + c]);
+  for (uint32_t c = 0; stream->multicast && c < stream->cursor_count; ++c)
+    if (stream->multicast->held_by[c])
+      stopHolding(engine, stream, c);
   acceptLastToken(engine, stream_index);
   sambaEngineQueue(engine, stream->producer);
 }
@@ -127,45 +129,51 @@ static void heedEnd(SambaEngine *engine, SambaActor *actor, SambaCursor *cursor,
 
 /* A token reaches a destination of a multicast only as far as all others let it: each may be ahead
  * of another by what the FIFOs hold behind the one in which their ways part, and by that one. */
-static void holdBehindOthers(SambaEngine *engine, SambaActor *actor, SambaCursor *cursor) {
-  SambaStreamState *stream = &engine->streams[cursor->stream];
-  const SambaCursor *first = &engine->cursors[stream->cursor_first];
+static void holdBehindOthers(SambaActor *actor, const SambaStreamState *stream,
+                             const SambaCursor *cursor, uint32_t index) {
+  SambaMulticast *multicast = stream->multicast;
   if (sambaActorIsMemory(actor) ||
-      (cursor->next - stream->base) * stream->vectors <= stream->least_lead)
+      (cursor->next - stream->base) * stream->vectors <= multicast->least_lead)
     return;
-  for (uint32_t d = 0; d < stream->cursor_count; ++d) {
-    uint64_t lead = stream->leads[d * stream->cursor_count + (uint32_t)(cursor - first)];
-    cursor->held_by +=
-        cursor->next > first[d].next && (cursor->next - first[d].next) * stream->vectors > lead;
-  }
-  if (!cursor->held_by)
+  const uint32_t *leads = &multicast->leads_over[(size_t)index * stream->cursor_count];
+  uint32_t taken = multicast->taken[index], held_by = 0;
+  for (uint32_t d = 0; d < stream->cursor_count; ++d)
+    held_by += (int32_t)(taken - multicast->taken[d]) > (int32_t)leads[d];
+  if (!held_by)
     return;
-  ++stream->held;
+  multicast->held_by[index] = held_by;
+  ++multicast->held;
   ++actor->pending;
 }
 
 /* A destination has taken a token, for a firing that lasts `duration`: those that it held get on as
  * it uses the token. */
-static void letOthersGo(SambaEngine *engine, const SambaCursor *taker, uint64_t duration) {
-  SambaStreamState *stream = &engine->streams[taker->stream];
-  SambaCursor *first = &engine->cursors[stream->cursor_first];
-  const uint64_t *leads = &stream->leads[(uint64_t)(taker - first) * stream->cursor_count];
-  for (uint32_t e = 0; e < stream->cursor_count && stream->held; ++e) {
-    SambaCursor *other = &first[e];
-    if (!other->held_by || other->next < taker->next)
+static void letOthersGo(SambaEngine *engine, SambaStreamState *stream, uint32_t taker,
+                        uint64_t duration) {
+  SambaMulticast *multicast = stream->multicast;
+  size_t row = (size_t)taker * stream->cursor_count;
+  const uint32_t *leads = &multicast->token_leads[row];
+  uint32_t taken = multicast->taken[taker];
+  for (uint32_t e = 0; e < stream->cursor_count && multicast->held; ++e) {
+    uint32_t ahead = multicast->taken[e] - taken;
+    if (ahead != leads[e] || !multicast->held_by[e])
       continue;
-    uint64_t behind = (other->next - taker->next) * stream->vectors;
-    if (behind > leads[e] || behind + stream->vectors <= leads[e])
-      continue;
-    SambaActor *actor = &engine->actors[other->actor];
-    uint64_t needed = behind + stream->vectors - leads[e];
+    SambaActor *actor = &engine->actors[engine->cursors[stream->cursor_first + e].actor];
+    uint64_t needed = (ahead + UINT64_C(1)) * stream->vectors - multicast->leads[row + e];
     actor->end_minimum = sambaTimeMax(
         actor->end_minimum, engine->now + sambaTimeScale(duration, needed, stream->vectors));
-    if (--other->held_by == 0) {
-      other->held_by = 1;
-      stopHolding(engine, stream, other);
-    }
+    if (--multicast->held_by[e] == 0)
+      stopHolding(engine, stream, e);
   }
+}
+
+/* A destination of a multicast has taken a token. */
+static void takeWithOthers(SambaEngine *engine, SambaActor *actor, SambaStreamState *stream,
+                           const SambaCursor *cursor, uint64_t duration) {
+  uint32_t index = (uint32_t)(cursor - engine->cursors) - stream->cursor_first;
+  stream->multicast->taken[index] = (uint32_t)cursor->next;
+  letOthersGo(engine, stream, index, duration);
+  holdBehindOthers(actor, stream, cursor, index);
 }
 
 void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *input,
@@ -189,10 +197,8 @@ void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *
     ++actor->pending;
   }
 
-  if (stream->leads) {
-    letOthersGo(engine, cursor, duration);
-    holdBehindOthers(engine, actor, cursor);
-  }
+  if (stream->multicast)
+    takeWithOthers(engine, actor, stream, cursor, duration);
 
   /* The producer may end once all but what the way to here holds has been taken: this is in the
    * midst of this firing when it makes room for the last of what was pushed. */
