@@ -50,11 +50,12 @@ static double leftOf(const SambaFlow *flow, double cycles, uint64_t from, uint64
 
 /* A flow that is under way when another one books. Cycles count from when that one begins. */
 typedef struct Meeting {
-  SambaFlow *flow;    /* NULL: the one that books */
-  double asks, rate;  /* what it has to do; per cycle, when others let it */
-  double turn;        /* how long its turns are */
-  double left, gets;  /* of it by now; per cycle, with the others */
-  double alone, done; /* it is done: without the one that books; with it */
+  SambaFlow *flow;      /* NULL: the one that books */
+  double asks, rate;    /* what it has to do; per cycle, when others let it */
+  double turn;          /* how long its turns are */
+  double left, gets;    /* of it by now; per cycle, with the others */
+  double alone, done;   /* it is done: without the one that books; with it */
+  struct Meeting *next; /* that is under way; NULL: no more */
 } Meeting;
 
 /* What others ask for while a flow books, from `from` on. */
@@ -117,19 +118,25 @@ static double bringForward(SambaShare *share, uint64_t now, Asking *asking) {
 /* What is less counts as nothing: numbers are rounded. */
 static const double little = 1e-6;
 
-/* Mostly two flows meet. What is compiled for that count alone takes fewer instructions. */
-#define FOR_A_COUNT static inline __attribute__((always_inline))
+/* Those under way are a list, in the order in which they stand: who is done leaves it. */
+static Meeting *listAll(Meeting *meetings, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    meetings[i].left = meetings[i].asks;
+    meetings[i].next = i + 1 < count ? &meetings[i + 1] : NULL;
+  }
+  return meetings;
+}
 
 /* What each gets of the cycles. Who asks for less than its part gets that (it stands in `gets`),
  * the others divide what is left by the lengths of their turns. */
-FOR_A_COUNT void divide(Meeting *meetings, uint32_t count) {
+static void divide(Meeting *first) {
   double part = 0; /* of a turn of unit length */
   for (;;) {
     double turns = 0, left = 1;
-    for (uint32_t i = 0; i < count; ++i) {
-      bool less = meetings[i].gets <= part * meetings[i].turn;
-      turns += less ? 0 : meetings[i].turn;
-      left -= less ? meetings[i].gets : 0;
+    for (const Meeting *meeting = first; meeting; meeting = meeting->next) {
+      double less = meeting->gets <= part * meeting->turn; /* hosts foresee no such branch */
+      turns += (1 - less) * meeting->turn;
+      left -= less * meeting->gets;
     }
     if (turns == 0)
       return;
@@ -137,66 +144,94 @@ FOR_A_COUNT void divide(Meeting *meetings, uint32_t count) {
       break;
     part = left / turns;
   }
-  for (uint32_t i = 0; i < count; ++i)
-    meetings[i].gets = smaller(meetings[i].gets, part * meetings[i].turn);
+  for (Meeting *meeting = first; meeting; meeting = meeting->next)
+    meeting->gets = smaller(meeting->gets, part * meeting->turn);
+}
+
+/* What it is behind what it has asked for by now. */
+static double isBehindBy(const Meeting *meeting, double now) {
+  return meeting->left - (meeting->asks - meeting->rate * now);
 }
 
 /* What one asks for per cycle. Who books makes up for what it was held up. */
-FOR_A_COUNT double wants(const Meeting *meeting, double now) {
-  if (meeting->left <= 0)
-    return 0;
+static double wants(const Meeting *meeting, double now) {
   bool is_behind = meeting->left > meeting->asks - meeting->rate * now + little;
   return !meeting->flow && is_behind ? 1 : meeting->rate;
 }
 
-/* How long it goes on like this: until one is done, or has made up. */
-FOR_A_COUNT double steadyFor(const Meeting *meetings, uint32_t count, double now) {
-  double cycles = INFINITY;
-  for (uint32_t i = 0; i < count; ++i) {
-    const Meeting *meeting = &meetings[i];
-    if (meeting->left <= 0)
-      continue;
-    cycles = smaller(cycles, meeting->left / meeting->gets);
-    double behind = meeting->left - (meeting->asks - meeting->rate * now);
-    if (!meeting->flow && behind > little && meeting->gets > meeting->rate)
-      cycles = smaller(cycles, behind / (meeting->gets - meeting->rate));
+/* How long it goes on like this: until it is done, or has made up. */
+static double steadyFor(const Meeting *meeting, double now) {
+  double cycles = meeting->left / meeting->gets;
+  if (meeting->flow || meeting->gets <= meeting->rate)
+    return cycles;
+  double behind = isBehindBy(meeting, now);
+  return behind > little ? smaller(cycles, behind / (meeting->gets - meeting->rate)) : cycles;
+}
+
+/* What each gets is known: goes on until one is done, or has made up. Returns those that are still
+ * under way. */
+static Meeting *goOn(Meeting *first, double cycles, double *now) {
+  *now += cycles;
+  for (Meeting **at = &first; *at;) {
+    Meeting *meeting = *at;
+    meeting->left -= meeting->gets * cycles;
+    meeting->done = *now;
+    if (meeting->left > little)
+      at = &meeting->next;
+    else
+      *at = meeting->next;
   }
-  return cycles;
+  return first;
+}
+
+/* Mostly two flows meet. Nobody has been held up when they begin. */
+static Meeting *beginWithTwo(Meeting *first, double *now) {
+  Meeting *second = first->next;
+  double part = 1 / (first->turn + second->turn);
+  first->gets = first->rate;
+  second->gets = second->rate;
+  bool less = first->rate <= part * first->turn || second->rate <= part * second->turn;
+  if (first->rate + second->rate > 1) {
+    if (less || part <= 1e-9) {
+      divide(first);
+    } else {
+      first->gets = part * first->turn;
+      second->gets = part * second->turn;
+    }
+  }
+  double cycles = smaller(first->left / first->gets, second->left / second->gets);
+  return goOn(first, cycles, now);
+}
+
+/* The last one under way passes alone. */
+static void passAlone(Meeting *meeting, double now) {
+  do {
+    meeting->gets = wants(meeting, now);
+    double cycles = steadyFor(meeting, now);
+    now += cycles;
+    meeting->left -= meeting->gets * cycles;
+  } while (meeting->left > little);
+  meeting->done = now;
 }
 
 /* All pass, taking turns. */
-FOR_A_COUNT void passAll(Meeting *meetings, uint32_t count) {
-  double now = 0;
-  uint32_t under_way = count;
-  for (uint32_t i = 0; i < count; ++i)
-    meetings[i].left = meetings[i].asks;
-  while (under_way) {
-    double sum = 0;
-    for (uint32_t i = 0; i < count; ++i)
-      sum += meetings[i].gets = wants(&meetings[i], now);
-    if (sum > 1)
-      divide(meetings, count);
-
-    double cycles = steadyFor(meetings, count, now);
-    now += cycles;
-    for (uint32_t i = 0; i < count; ++i) {
-      if (meetings[i].left <= 0)
-        continue;
-      meetings[i].left -= meetings[i].gets * cycles;
-      if (meetings[i].left > little)
-        continue;
-      meetings[i].left = 0;
-      meetings[i].done = now;
-      --under_way;
-    }
-  }
-}
-
 static void pass(Meeting *meetings, uint32_t count) {
+  double now = 0;
+  Meeting *first = listAll(meetings, count);
   if (count == 2)
-    passAll(meetings, 2);
-  else
-    passAll(meetings, count);
+    first = beginWithTwo(first, &now);
+  while (first && first->next) {
+    double sum = 0, cycles = INFINITY;
+    for (Meeting *meeting = first; meeting; meeting = meeting->next)
+      sum += meeting->gets = wants(meeting, now);
+    if (sum > 1)
+      divide(first);
+    for (Meeting *meeting = first; meeting; meeting = meeting->next)
+      cycles = smaller(cycles, steadyFor(meeting, now));
+    first = goOn(first, cycles, &now);
+  }
+  if (first)
+    passAlone(first, now);
 }
 
 /* A flow that books meets others: they are owed by how much later they are done. Returns the cycles
