@@ -22,21 +22,36 @@ static void destroy(SambaEngine *engine) {
   sambaArenaDestroy(&engine->arena);
 }
 
+/* What units have made of tokens that have ended, and have taken. */
+static void collectBytes(const SambaEngine *engine, SambaUnitActivity *units) {
+  for (uint32_t s = 0; s < engine->section->stream_count; ++s) {
+    const SambaStreamState *stream = &engine->streams[s];
+    uint64_t ended = stream->pushed;
+    if (ended && !stream->ring[(ended - 1) & stream->ring_mask].last_known)
+      --ended;
+    units[engine->actors[stream->producer].unit].bytes_out += ended * stream->bytes;
+    for (uint32_t c = 0; c < stream->cursor_count; ++c) {
+      const SambaCursor *cursor = &engine->cursors[stream->cursor_first + c];
+      units[engine->actors[cursor->actor].unit].bytes_in += cursor->next * stream->bytes;
+    }
+  }
+}
+
 /* A unit's activity is its busiest actor's: a buffer works on all of its ports at once. */
 static void collectActivity(const SambaEngine *engine, SambaTimingResult *result) {
   uint64_t *best = sambaAllocateZeroed(engine->section->unit_count, 3 * sizeof *best);
   uint64_t *sides = best + engine->section->unit_count;
   result->units = sambaAllocateZeroed(engine->section->unit_count, sizeof *result->units);
+  collectBytes(engine, result->units);
   for (uint32_t a = 0; a < engine->actor_count; ++a) {
     const SambaActor *actor = &engine->actors[a];
     SambaUnitActivity *unit = &result->units[actor->unit];
-    unit->bytes_in += actor->bytes_in;
-    unit->bytes_out += actor->bytes_out;
-    unit->firings += actor->done;
-    result->flops += actor->done * actor->flops;
-    result->multiply_adds += actor->done * actor->multiply_adds;
+    uint64_t done = sambaActorDone(actor);
+    unit->firings += done;
+    result->flops += done * actor->flops;
+    result->multiply_adds += done * actor->multiply_adds;
     if (actor->wrap_flops)
-      result->flops += actor->done / actor->wrap_period * actor->wrap_flops;
+      result->flops += done / actor->wrap_period * actor->wrap_flops;
     uint64_t *side = &sides[2 * (size_t)actor->unit + (actor->kind == SAMBA_ACTOR_WRITE)];
     *side += actor->busy;
     unit->side_busy = *side > unit->side_busy ? *side : unit->side_busy;

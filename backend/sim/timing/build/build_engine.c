@@ -34,7 +34,8 @@ static uint64_t linkCycles(const SambaEngine *engine, const SambaStream *stream,
 static void setLink(SambaEngine *engine, const SambaStream *stream, SambaStreamState *state) {
   state->cycles = state->vectors;
   state->link_cycles = linkCycles(engine, stream, state->vectors);
-  if (!state->link_cycles)
+  state->is_slow = state->link_cycles;
+  if (!state->is_slow)
     return;
   uint64_t depth = (uint64_t)engine->machine->fifo_depth;
   state->link_slack = (uint64_t)engine->machine->credit_cycles - depth;
@@ -54,6 +55,8 @@ static void makeStreams(SambaEngine *engine) {
   for (uint32_t s = 0; s < section->stream_count; ++s)
     engine->cursor_count += section->streams[s].destination_count;
   engine->cursors = SAMBA_ARENA_LINES(&engine->arena, SambaCursor, engine->cursor_count);
+  engine->cursor_details =
+      SAMBA_ARENA_ARRAY(&engine->arena, SambaCursorDetail, engine->cursor_count);
   uint32_t cursor = 0;
 
   for (uint32_t s = 0; s < section->stream_count; ++s) {
@@ -98,6 +101,7 @@ static void addInput(SambaEngine *engine, SambaActor *actor, uint32_t port_index
   SambaActorInput *input = &actor->inputs[actor->input_count];
   *input = (SambaActorInput){
       .port = port_index, .block = port->block ? port->block : 1, .period = period};
+  actor->steps_inputs |= period != 1;
   input->left = input->block;
   input->cursors = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, port->stream_count);
   for (uint32_t i = 0; i < port->stream_count; ++i) {
@@ -115,15 +119,17 @@ static void addInput(SambaEngine *engine, SambaActor *actor, uint32_t port_index
 static void addOutput(SambaEngine *engine, SambaActor *actor, uint32_t port_index,
                       uint64_t period) {
   const SambaPort *port = &engine->section->units[actor->unit].outputs[port_index];
+  uint32_t block = port->block ? port->block : 1;
+  SambaOutputTurns *turns = SAMBA_ARENA_NEW(&engine->arena, SambaOutputTurns);
+  *turns = (SambaOutputTurns){
+      .port = port_index, .streams = port->streams, .block = block, .left = block};
+  actor->steps_outputs |= period != 1;
   actor->outputs[actor->output_count++] =
-      (SambaActorOutput){.port = port_index,
-                         .stream = port->stream_count ? port->streams[0] : SAMBA_NO_INDEX,
-                         .streams = port->streams,
+      (SambaActorOutput){.stream = port->stream_count ? port->streams[0] : SAMBA_NO_INDEX,
                          .stream_count = port->stream_count,
-                         .block = port->block ? port->block : 1,
-                         .left = port->block ? port->block : 1,
                          .period = period,
-                         .first_denominator = 1};
+                         .first_denominator = 1,
+                         .turns = turns};
 }
 
 static SambaActor *addActor(SambaEngine *engine, uint32_t unit, SambaActorKind kind,
@@ -158,6 +164,8 @@ static void makeBufferActors(SambaEngine *engine, uint32_t index) {
   buffer->actor_first = engine->actor_count;
   buffer->write_count = unit->input_count;
   buffer->read_count = unit->output_count;
+  buffer->slots = unit->buffer.slot_count;
+  buffer->lent = unit->buffer.loop_carried ? buffer->slots : 0;
   buffer->placement = sambaSlotPlacement(engine->machine, unit);
   uint64_t arrays = (uint64_t)engine->machine->pmu_bank_arrays;
   buffer->arrays = SAMBA_ARENA_ARRAY(&engine->arena, SambaShare, arrays);
@@ -171,6 +179,7 @@ static void makeBufferActors(SambaEngine *engine, uint32_t index) {
         write ? &unit->inputs[p].access : &unit->outputs[p - unit->input_count].access;
     SambaActor *actor = addActor(engine, index, write ? SAMBA_ACTOR_WRITE : SAMBA_ACTOR_READ,
                                  productOf(access->trips, 0, access->token_level), write, !write);
+    actor->in_place = unit->buffer.in_place;
     actor->slot_period = productOf(access->trips, access->slot_level, access->token_level);
     if (write)
       addInput(engine, actor, p, 1);
@@ -319,7 +328,7 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
         section->name, engine->machine->name);
   engine->actors = SAMBA_ARENA_LINES(&engine->arena, SambaActor, actors);
   engine->memories = SAMBA_ARENA_LINES(&engine->arena, SambaMemoryState, memories);
-  engine->buffers = SAMBA_ARENA_ARRAY(&engine->arena, SambaBufferState, section->unit_count);
+  engine->buffers = SAMBA_ARENA_LINES(&engine->arena, SambaBufferState, section->unit_count);
   engine->unit_actors = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, section->unit_count);
   uint32_t first = 0;
   for (uint32_t u = 0; u < section->unit_count; first += actorsOf(&section->units[u++]))

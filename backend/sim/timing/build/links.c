@@ -38,7 +38,7 @@ static void setRoutes(SambaEngine *engine, const SambaStream *stream, SambaStrea
     uint32_t switches = own ? 1 : routes->switches[end];
     cursor->latency = own ? (uint64_t)machine->hop_cycles : routes->cycles[end];
     cursor->capacity = capacityOf(engine, stream, &engine->actors[state->producer], switches);
-    cursor->credit = creditCycles(machine) * (switches + 1);
+    engine->cursor_details[state->cursor_first + d].credit = creditCycles(machine) * (switches + 1);
   }
   sambaStreamFindRoom(engine, state);
 }

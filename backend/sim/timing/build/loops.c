@@ -83,7 +83,7 @@ static uint32_t addSource(Graph *graph, uint32_t stream_index) {
   uint32_t source = addNode(graph);
   for (uint32_t o = 0; o < actor->output_count; ++o) {
     const SambaActorOutput *output = &actor->outputs[o];
-    if (!output->stream_count || output->streams[0] != stream_index ||
+    if (!output->stream_count || output->turns->streams[0] != stream_index ||
         !makesEvenly(actor, output, stream))
       continue;
     addEdge(graph, actor->unit, source, (double)actor->latency, 0);
@@ -296,6 +296,7 @@ static void setPace(const Graph *graph, uint32_t unit, const Loop *loop) {
     return;
   double slack = loop->cycles - loop->tokens * (double)naturalPace(graph->engine, actor);
   actor->loop_cycles = pace;
+  actor->has_loop = true;
   actor->loop_slack = slack > 0 ? (uint64_t)slack : 0;
 }
 

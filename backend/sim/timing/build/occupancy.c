@@ -206,7 +206,7 @@ static uint64_t placesOfLastStep(const SambaMachine *machine, const SambaSection
   uint64_t before = first / row.steps * row.elements +
                     sambaTimeMin(first % row.steps * actor->lanes, row.elements);
   for (uint32_t o = 0; o < actor->output_count; ++o) {
-    const SambaPort *port = &unit->outputs[actor->outputs[o].port];
+    const SambaPort *port = &unit->outputs[actor->outputs[o].turns->port];
     uint64_t elements = sambaTimeMax(1, sambaPortVectorBytes(section, unit, port, machine) /
                                             sambaDTypeBytes(port->dtype));
     if (port->token_elements != points || elements < actor->lanes)
@@ -303,7 +303,7 @@ static void setSimdLaw(SambaActor *actor, const SambaMachine *machine, const Sam
 
   for (uint32_t o = 0; o < actor->output_count; ++o) {
     SambaActorOutput *output = &actor->outputs[o];
-    const SambaPort *port = &unit->outputs[output->port];
+    const SambaPort *port = &unit->outputs[output->turns->port];
     uint64_t elements = sambaTimeMax(1, sambaPortVectorBytes(section, unit, port, machine) /
                                             sambaDTypeBytes(port->dtype));
     SimdRow row = simdRow(unit, lanes, cost->reduces);
@@ -350,7 +350,7 @@ static void setComputeLaw(SambaActor *actor, const SambaMachine *machine,
   for (uint32_t i = 0; i < actor->input_count; ++i)
     actor->inputs[i].is_late = isBitSet(cost.late, actor->inputs[i].port);
   for (uint32_t o = 0; o < actor->output_count; ++o)
-    actor->outputs[o].is_result = isBitSet(cost.results, actor->outputs[o].port);
+    actor->outputs[o].is_result = isBitSet(cost.results, actor->outputs[o].turns->port);
   actor->work = sambaTimeMax(actor->work, sambaTimeMul(after, passes));
   actor->work = sambaTimeMax(actor->work, tail);
   if (cost.tail_before || cost.tail_after)
@@ -372,7 +372,7 @@ void sambaActorSetLaw(SambaActor *actor, const SambaMachine *machine, const Samb
   } else if (actor->kind == SAMBA_ACTOR_READ || actor->kind == SAMBA_ACTOR_WRITE) {
     bool read = actor->kind == SAMBA_ACTOR_READ;
     const SambaPort *port =
-        read ? &unit->outputs[actor->outputs[0].port] : &unit->inputs[actor->inputs[0].port];
+        read ? &unit->outputs[actor->outputs[0].turns->port] : &unit->inputs[actor->inputs[0].port];
     uint64_t width = sambaTimeMin((uint64_t)machine->pmu_port_bytes,
                                   sambaPortVectorBytes(section, unit, port, machine));
     actor->port_cycles = sambaPortCyclesCreate(patterns, &unit->buffer, port, width);

@@ -476,7 +476,7 @@ static bool endIssue(SambaEngine *engine, uint32_t actor_index) {
 static bool countersHaveRoom(const SambaEngine *engine, const SambaActor *actor) {
   for (uint32_t o = 0; o < actor->output_count; ++o)
     for (uint32_t s = 0; s < actor->outputs[o].stream_count; ++s)
-      if (sambaStreamRoom(engine, actor->outputs[o].streams[s]) <= 0)
+      if (sambaStreamRoom(engine, actor->outputs[o].turns->streams[s]) <= 0)
         return false;
   return true;
 }

@@ -16,8 +16,8 @@ static SambaActor *readPort(SambaEngine *engine, const SambaBufferState *buffer,
  * slots that start empty. False when there is none. */
 static bool firingReplaced(const SambaEngine *engine, const SambaActor *write,
                            uint64_t *out_firing) {
-  const SambaUnit *unit = &engine->section->units[write->unit];
-  uint64_t empty = unit->buffer.loop_carried ? 0 : unit->buffer.slot_count * write->slot_period;
+  const SambaBufferState *buffer = &engine->buffers[write->unit];
+  uint64_t empty = buffer->lent ? 0 : buffer->slots * write->slot_period;
   *out_firing = write->next - empty;
   return write->next >= empty;
 }
@@ -77,13 +77,11 @@ void sambaBufferPortTell(SambaEngine *engine, SambaActor *read) {
  * every read port has released the one that was there before. Buffers that start full lend their
  * slots to the reads instead. */
 bool sambaBufferPortMayBegin(SambaEngine *engine, const SambaActor *actor) {
-  const SambaUnit *unit = &engine->section->units[actor->unit];
   const SambaBufferState *buffer = &engine->buffers[actor->unit];
-  uint64_t lent = unit->buffer.loop_carried ? unit->buffer.slot_count : 0;
   if (actor->kind == SAMBA_ACTOR_READ)
-    return !buffer->write_count || actor->slots < buffer->written + lent;
-  if (!unit->buffer.in_place)
-    return !buffer->read_count || actor->slots < buffer->released + unit->buffer.slot_count - lent;
+    return !buffer->write_count || actor->slots < buffer->written + buffer->lent;
+  if (!actor->in_place)
+    return !buffer->read_count || actor->slots < buffer->released + buffer->slots - buffer->lent;
 
   for (uint32_t i = 0; i < buffer->read_count; ++i)
     if (!readIsAhead(engine, actor, readPort(engine, buffer, i)))
@@ -111,8 +109,8 @@ void sambaBufferPortFinishSlot(SambaEngine *engine, SambaActor *actor) {
 }
 
 static SambaArrayRange arraysOf(const SambaEngine *engine, const SambaActor *actor) {
-  return sambaSlotArrays(&engine->buffers[actor->unit].placement,
-                         actor->slots % engine->section->units[actor->unit].buffer.slot_count);
+  const SambaBufferState *buffer = &engine->buffers[actor->unit];
+  return sambaSlotArrays(&buffer->placement, actor->slots % buffer->slots);
 }
 
 /* At an array reads go first: their turns are as long as they like. */
@@ -430,7 +428,7 @@ void sambaBufferPortStart(SambaEngine *engine, SambaActor *actor) {
   const SambaBufferState *buffer = &engine->buffers[actor->unit];
   actor->has_booked = actor->has_looked = false;
   bookArrays(engine, actor);
-  if (!engine->section->units[actor->unit].buffer.in_place)
+  if (!actor->in_place)
     return;
   if (actor->kind == SAMBA_ACTOR_WRITE)
     followReads(engine, actor);

@@ -21,7 +21,7 @@ static void process(SambaEngine *engine, uint32_t actor_index) {
 static void prefetchActor(const SambaEngine *engine, uint32_t index) {
   const SambaActor *actor = &engine->actors[index];
   __builtin_prefetch(actor);
-  __builtin_prefetch(&actor->wake);
+  __builtin_prefetch(&actor->start);
 }
 
 static void prefetchEvent(const SambaEngine *engine, uint32_t target) {
@@ -29,8 +29,7 @@ static void prefetchEvent(const SambaEngine *engine, uint32_t target) {
   switch (target & ((1u << SAMBA_TARGET_KIND_BITS) - 1)) {
   case SAMBA_TARGET_ACTOR:
     prefetchActor(engine, index);
-    __builtin_prefetch(&engine->actors[index].carry);
-    __builtin_prefetch(&engine->actors[index].wait);
+    __builtin_prefetch(&engine->actors[index].latency);
     break;
   case SAMBA_TARGET_CHANNEL:
     sambaDramPrefetch(&engine->dram, index);

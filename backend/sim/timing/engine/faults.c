@@ -46,10 +46,10 @@ static SambaWaitFor waitsFor(const SambaEngine *engine, const SambaActor *actor)
   for (uint32_t o = 0; o < actor->output_count; ++o) {
     const SambaActorOutput *output = &actor->outputs[o];
     for (uint32_t s = 0; s < output->stream_count; ++s) {
-      const SambaStreamState *stream = &engine->streams[output->streams[s]];
-      if (sambaStreamRoom(engine, output->streams[s]) <= 0 || stream->needs_acceptance ||
+      const SambaStreamState *stream = &engine->streams[output->turns->streams[s]];
+      if (sambaStreamRoom(engine, output->turns->streams[s]) <= 0 || stream->needs_acceptance ||
           (actor->memory && actor->wait == SAMBA_WAIT_OUTPUT)) {
-        SambaWaitFor wait = waitsForConsumer(engine, output->streams[s], stream->pushed - 1);
+        SambaWaitFor wait = waitsForConsumer(engine, output->turns->streams[s], stream->pushed - 1);
         if (wait.waiter != SAMBA_NO_INDEX)
           return wait;
       }
@@ -73,8 +73,8 @@ static SambaWaiter describe(const void *engine, uint32_t index) {
     port = " read port";
   else if (actor->kind == SAMBA_ACTOR_WRITE)
     port = " write port";
-  return (SambaWaiter){actor->unit, port, actor->done, actor->firings,
-                       actor->done == actor->firings};
+  uint64_t done = sambaActorDone(actor);
+  return (SambaWaiter){actor->unit, port, done, actor->firings, done == actor->firings};
 }
 
 static SambaWaitGraph graphOf(const SambaEngine *engine) {

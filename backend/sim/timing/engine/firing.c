@@ -45,7 +45,7 @@ static void bookWay(SambaEngine *engine, SambaActor *actor, SambaActorOutput *ou
   SambaStreamState *stream = &engine->streams[output->open_stream];
   int64_t room = sambaStreamRoom(engine, output->open_stream);
   uint64_t vectors = sambaTimeMin((uint64_t)(room > 0 ? room : 0), stream->vectors);
-  stream->unbooked = stream->vectors - vectors;
+  stream->unbooked = (uint32_t)(stream->vectors - vectors);
   uint64_t rid = sambaStreamBookEarly(engine, output->open_stream, from);
   rid = sambaTimeMax(rid, sambaStreamBookLink(stream, from, &stream->passed_at));
   if (output->token == SAMBA_TOKEN_DEFERRED) /* its vectors leave while the next firing runs */
@@ -86,7 +86,7 @@ static void beginToken(SambaEngine *engine, SambaActor *actor, SambaActorOutput 
 
 bool sambaFiringOpenLate(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
-  bool opened = false, ends = actor->done < actor->limit;
+  bool opened = false, ends = actor->next < actor->limit;
   for (uint32_t o = 0; ends && o < actor->output_count && actor->running && actor->pending; ++o)
     if (actor->outputs[o].token == SAMBA_TOKEN_DEFERRED) {
       openToken(engine, actor, &actor->outputs[o]);
@@ -141,7 +141,7 @@ static void startFiring(SambaEngine *engine, uint32_t actor_index) {
   actor->duration = firingDuration(engine, actor);
   if (actor->kind != SAMBA_ACTOR_COMPUTE)
     sambaBufferPortStart(engine, actor);
-  if (actor->loop_cycles)
+  if (actor->has_loop)
     keepPace(engine, actor);
 
   for (uint32_t i = 0; i < actor->input_count; ++i)
@@ -150,7 +150,7 @@ static void startFiring(SambaEngine *engine, uint32_t actor_index) {
   for (uint32_t o = 0; o < actor->output_count; ++o)
     if (makesToken(&actor->outputs[o]))
       beginToken(engine, actor, &actor->outputs[o]);
-  if (actor->passing || actor->kind == SAMBA_ACTOR_READ)
+  if (actor->has_steps || actor->kind == SAMBA_ACTOR_READ)
     sambaPartialTokensBegin(engine, actor_index);
 
   if (!actor->pending)
@@ -168,7 +168,7 @@ static void tryToStart(SambaEngine *engine, uint32_t actor_index) {
   }
 
   uint64_t at = engine->now;
-  if (actor->kind == SAMBA_ACTOR_WRITE && engine->section->units[actor->unit].buffer.in_place)
+  if (actor->kind == SAMBA_ACTOR_WRITE && actor->in_place)
     at = sambaBufferPortFollows(engine, actor);
   for (uint32_t i = 0; i < actor->input_count; ++i) {
     SambaActorInput *input = &actor->inputs[i];
@@ -265,11 +265,10 @@ void sambaFiringEnd(SambaEngine *engine, uint32_t actor_index) {
       engine->now - actor->start - nominal;
   actor->mark = engine->now;
   ++actor->next;
-  ++actor->done;
-  for (uint32_t i = 0; i < actor->input_count; ++i)
+  for (uint32_t i = 0; actor->steps_inputs && i < actor->input_count; ++i)
     if (++actor->inputs[i].phase == actor->inputs[i].period)
       actor->inputs[i].phase = 0;
-  for (uint32_t o = 0; o < actor->output_count; ++o)
+  for (uint32_t o = 0; actor->steps_outputs && o < actor->output_count; ++o)
     if (++actor->outputs[o].phase == actor->outputs[o].period)
       actor->outputs[o].phase = 0;
   if (actor->kind != SAMBA_ACTOR_COMPUTE && actor->slot_period &&
@@ -297,6 +296,6 @@ void sambaFiringProcess(SambaEngine *engine, uint32_t actor_index) {
     takeLateInputs(engine, actor_index);
   if (actor->pending && sambaLockstepBinds(engine, actor))
     sambaLockstepBegin(engine, actor_index);
-  if (!actor->resolved && !actor->pending && actor->done < actor->limit)
+  if (!actor->resolved && !actor->pending && actor->next < actor->limit)
     resolveFiring(engine, actor_index);
 }

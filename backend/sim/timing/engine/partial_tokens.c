@@ -49,7 +49,7 @@ static bool stepsMakeVectors(const SambaEngine *engine, const SambaActor *actor,
   uint64_t row = inner > compute->token_level ? compute->trips[inner - 1] : 1;
   uint64_t rows = sambaTripProduct(compute->trips, compute->token_level, inner) / row;
   return !output->is_result &&
-         actor->lanes == vectorElements(engine, unit, &unit->outputs[output->port]) &&
+         actor->lanes == vectorElements(engine, unit, &unit->outputs[output->turns->port]) &&
          (rows == 1 || row % actor->lanes == 0);
 }
 
@@ -151,7 +151,7 @@ static SambaPassing *makePassing(SambaEngine *engine, const SambaActor *actor,
   for (uint32_t i = 0; i < actor->input_count; ++i)
     steps->inputs[i] = (SambaSimdPort){actor->inputs[i].port, actor->inputs[i].is_late};
   for (uint32_t o = 0; o < actor->output_count; ++o) {
-    const SambaPort *port = &unit->outputs[actor->outputs[o].port];
+    const SambaPort *port = &unit->outputs[actor->outputs[o].turns->port];
     SambaPassingOutput *output = &passing->outputs[o];
     uint64_t elements = vectorElements(engine, unit, port);
     steps->outputs[o] =
@@ -199,7 +199,8 @@ void sambaPartialTokensBuild(SambaEngine *engine) {
   SambaSimdTables tables = {0};
   for (uint32_t a = 0; a < engine->actor_count; ++a) {
     SambaActor *actor = &engine->actors[a];
-    if (actor->kind == SAMBA_ACTOR_COMPUTE && joinsIn(engine, actor))
+    actor->has_steps = actor->kind == SAMBA_ACTOR_COMPUTE && joinsIn(engine, actor);
+    if (actor->has_steps)
       actor->passing = makePassing(engine, actor, &tables);
   }
   sambaArrayFree(&tables);
@@ -241,7 +242,7 @@ void sambaPartialTokensAdd(SambaEngine *engine, uint32_t stream_index, uint64_t 
   uint64_t depth = (uint64_t)engine->machine->fifo_depth;
   if (stream->told == stream->left_end)
     makeRoom(engine, stream);
-  if (stream->link_cycles && stream->told >= depth)
+  if (stream->is_slow && stream->told >= depth)
     at = sambaTimeMax(at, stream->left_at[(stream->told - depth) & stream->left_mask] +
                               (uint64_t)engine->machine->credit_cycles);
   stream->left_at[stream->told++ & stream->left_mask] = at;
@@ -288,8 +289,9 @@ static uint64_t evenArrival(const SambaEngine *engine, const SambaCursor *cursor
   const SambaStreamState *stream = &engine->streams[cursor->stream];
   if (cursor->waiting && engine->actors[stream->producer].kind != SAMBA_ACTOR_READ)
     return SAMBA_TIME_UNKNOWN;
-  uint64_t steps = stream->vectors - 1, first = cursor->taken_first;
-  uint64_t last = sambaTimeMax(first, cursor->taken_last - 1);
+  const SambaCursorDetail *detail = &engine->cursor_details[cursor - engine->cursors];
+  uint64_t steps = stream->vectors - 1, first = detail->taken_first;
+  uint64_t last = sambaTimeMax(first, detail->taken_last - 1);
   return first + cursor->latency + (steps ? sambaTimeScale(last - first, v, steps) : 0);
 }
 

@@ -44,10 +44,14 @@ typedef struct SambaCursor {
   /* Of a stream that tells: it asks when vectors come; it does not ask again for so many. */
   bool asks, is_walked; /* is_walked: the steps of a COMPUTE could be, vector by vector */
   uint64_t asked;
+} SambaCursor;
+
+/* What is seldom asked of a destination. */
+typedef struct SambaCursorDetail {
   /* Who asks: of token next - 1, as in its SambaSegment, which later tokens may have replaced. */
   uint64_t taken_first, taken_last;
   uint64_t credit; /* cycles after which a vector that was taken makes room for another one */
-} SambaCursor;
+} SambaCursorDetail;
 
 /* A lane that a stream shares with others. */
 typedef struct SambaLaneUse {
@@ -70,7 +74,8 @@ typedef struct SambaMulticast {
   uint32_t *leads, *token_leads, *leads_over;
 } SambaMulticast;
 
-/* A stream. What is asked most often lies in one line of the host's cache. */
+/* A stream. Looks at those that take or make its tokens need its first line of the host's cache,
+ * beginnings and ends of firings the second. */
 typedef struct SambaStreamState {
   _Alignas(SAMBA_CACHE_LINE) uint64_t vectors; /* of one token, at least 1 */
   uint64_t base, pushed;                       /* tokens [base, pushed) are in the ring */
@@ -79,26 +84,29 @@ typedef struct SambaStreamState {
   SambaSegment *ring;
   uint32_t ring_mask;
   uint32_t cursor_first, cursor_count;
-  uint32_t producer; /* actor */
-  uint32_t lane_count;
+  uint32_t producer;     /* actor */
   bool needs_acceptance; /* the end of token pushed - 1 waits for consumers */
   bool tells;            /* partial_tokens.h */
   bool in_step;          /* lockstep.h */
   bool is_wanted, is_uneven;
-  bool is_used;        /* as it comes: all its takers are COMPUTE */
+  bool is_used; /* as it comes: all its takers are COMPUTE */
+  bool is_slow; /* its links pass less than a vector per cycle */
+
   SambaLaneUse *lanes; /* those on its route that other streams use too */
-  uint64_t cycles;     /* of one token at the rate of its links */
+  uint32_t lane_count;
+  uint32_t unbooked;         /* vectors of token pushed - 1 */
+  SambaMulticast *multicast; /* NULL: it has one destination, or carries no data */
+  uint64_t cycles;           /* of one token at the rate of its links */
+  uint64_t pace;             /* cycles in which its slowest taker takes a token */
+  uint64_t taken_at;         /* somebody has taken it, or the token before it */
+  uint64_t passed_at;        /* that token has passed the lanes that the stream shares */
+  uint64_t room_at;          /* the next token begins no earlier */
+
+  uint64_t bytes; /* of one token */
   /* Links of short FIFOs: what they have booked, 0 flows otherwise; cycles of a token in a row of
    * tokens, by how many the last vector is earlier than that, of the vectors in the first FIFO. */
   SambaShare link;
   uint64_t link_cycles, link_slack, link_held;
-  uint64_t bytes;            /* of one token */
-  SambaMulticast *multicast; /* NULL: it has one destination, or carries no data */
-  uint64_t pace;             /* cycles in which its slowest taker takes a token */
-  uint64_t unbooked;         /* vectors of token pushed - 1 */
-  uint64_t taken_at;         /* somebody has taken it, or the token before it */
-  uint64_t passed_at;        /* that token has passed the lanes that the stream shares */
-  uint64_t room_at;          /* the next token begins no earlier */
   /* Of a LOAD that shares a lane, or the write side of a buffer: with how many, itself among them;
    * 0 otherwise. Say they all get data as this one does. Then what they share can work without a
    * pause from `dense` of a token on: the latest t - v x sharers, where vector v leaves at t. */
@@ -127,22 +135,24 @@ typedef struct SambaActorInput {
   bool is_late, is_awaited;
 } SambaActorInput;
 
-/* What firings ask lies in one line of the host's cache. */
+/* What is seldom asked of an output: its port deals tokens out by blocks in turn. */
+typedef struct SambaOutputTurns {
+  const uint32_t *streams;
+  uint32_t port, current, left, block;
+} SambaOutputTurns;
+
 typedef struct SambaActorOutput {
-  _Alignas(SAMBA_CACHE_LINE) uint32_t stream; /* the current one of `streams` */
+  _Alignas(SAMBA_CACHE_LINE) uint32_t stream; /* the current one of `turns->streams` */
   uint32_t stream_count;
   uint64_t period, phase; /* a token is made when phase is period - 1 */
   uint64_t first_numerator,
       first_denominator; /* part of a firing before the first vector is made */
   int64_t last_shift;    /* the last vector has been made so long after the end of a firing */
   uint32_t open_stream;  /* of the token that the running firing makes */
-  enum { SAMBA_TOKEN_NONE, SAMBA_TOKEN_OPEN, SAMBA_TOKEN_DEFERRED } token;
+  enum { SAMBA_TOKEN_NONE, SAMBA_TOKEN_OPEN, SAMBA_TOKEN_DEFERRED } token : 8;
   bool is_result; /* of a reduction */
   bool is_even;   /* steps of a COMPUTE make a vector each */
-
-  uint32_t port;
-  const uint32_t *streams;
-  uint32_t current, left, block;
+  SambaOutputTurns *turns;
 } SambaActorOutput;
 
 typedef enum {
@@ -264,11 +274,14 @@ typedef struct SambaPassing {
   uint64_t result_at; /* what follows the reduction can begin another vector */
 } SambaPassing;
 
-/* Its first members are those that are asked most often: a line of the host's cache for looks at
- * it, one for beginnings and ends of firings, one for what they count. */
+/* What is used together lies in one line of the host's cache: what looks ask; what firings set and
+ * count, in two lines; what is seldom asked; what the ports of buffers ask; counts; lockstep.h and
+ * partial_tokens.h. */
 typedef struct SambaActor {
-  _Alignas(SAMBA_CACHE_LINE) SambaActorKind kind;
-  uint32_t unit;
+  _Alignas(SAMBA_CACHE_LINE) uint32_t unit;
+  SambaActorKind kind : 8;
+  bool steps_inputs, steps_outputs; /* some take or make a token in some firings only */
+  bool in_place;                    /* a port of such a buffer */
   bool queued, running, resolved;
   bool ends_late;            /* the end of the running firing may get later until it comes */
   uint32_t step_round;       /* lockstep.h: the last look that found it */
@@ -281,31 +294,33 @@ typedef struct SambaActor {
   SambaActorOutput *outputs;
   uint64_t end_minimum;
 
-  uint64_t wake; /* cycle of the pending wake-up, SAMBA_TIME_UNKNOWN when none */
   uint64_t start, duration;
-  uint64_t firings, next, done; /* next: the firing to start; done: ended ones */
-  uint64_t limit;               /* firings that can end: fewer where the section deadlocks */
-  SambaMemoryState *memory;
+  uint64_t firings, next; /* next: the firing to start */
+  uint64_t limit;         /* firings that can end: fewer where the section deadlocks */
+  uint64_t carry;         /* the end of what the firings before this one have left on their way */
+  uint64_t mark;          /* statistics: everything before it is attributed */
+  uint64_t work;          /* law of a firing */
 
-  uint64_t carry; /* the end of what the firings before this one have left on their way */
-  /* statistics: everything before `mark` is attributed */
-  uint64_t mark, busy, waits[SAMBA_WAIT_COUNT];
+  uint64_t latency;
+  uint64_t busy, waits[SAMBA_WAIT_COUNT];
   uint64_t credit; /* LOAD, STORE: cycles of issuing not yet attributed */
-
-  SambaWait wait;
+  SambaWait wait : 8;
   bool tokens_differ; /* otherwise every token takes `work` */
   bool has_booked, has_looked;
-  bool followed; /* the running read of a buffer in place: writes wait for its end */
-  /* law of a firing */
-  uint64_t work, latency;
-  uint64_t bytes_in, bytes_out;
+  bool followed;            /* the running read of a buffer in place: writes wait for its end */
+  bool has_steps, has_loop; /* `passing`, and `loop_cycles`, are not 0 */
+
+  uint64_t wake; /* cycle of the pending wake-up, SAMBA_TIME_UNKNOWN when none */
+  uint64_t done; /* LOAD, STORE: tokens that have left, or have come; of others see `next` */
+  SambaMemoryState *memory;
   SambaPassing *passing; /* NULL: nobody asks when its vectors come */
   /* COMPUTE in a loop of streams: its pace, cycles that a burst of firings gains, and when firings
    * would have ended at this pace */
   uint64_t loop_cycles;
   uint64_t loop_slack;
-
   uint64_t loop_at;
+  uint64_t fifo_wait; /* of work: what short FIFOs before a SIMD unit add */
+
   /* BUFFER ports */
   uint64_t slot_period, slot_phase, slots; /* firings per slot, within the slot, slots finished */
   uint64_t booked;     /* cycles of the side from the token's arrival to its end */
@@ -314,35 +329,36 @@ typedef struct SambaActor {
   uint64_t gaps_from;  /* of a read: its token leaves gaps from then on; SAMBA_TIME_UNKNOWN: none */
   uint64_t side_end;   /* of a read in gaps: the side has read all that came before it, and this */
   uint64_t arrays_end; /* of its last booking at the arrays of its slot */
-
   const uint32_t *vector_cycles;    /* of the running token; NULL: one each */
   SambaPortCycles *port_cycles;     /* of a token */
   uint64_t flops, multiply_adds;    /* per firing */
   uint64_t wrap_flops, wrap_period; /* more at every wrap_period-th firing */
-  uint64_t fifo_wait;               /* of work: what short FIFOs before a SIMD unit add */
   int64_t
       last_shift; /* the last vector of an output has been made so long after the firing's end */
+
   uint32_t kept_before, kept_next; /* in the list in which it stands */
-  bool ends_alone;                 /* a read in step: the firing ends whatever others do */
   /* And: the number of the last look that found that nobody keeps it and those in step with it, 0:
    * none; and that they end by then. */
   uint64_t free_with, free_by;
   uint32_t step, step_before, step_next; /* with whom it goes on, in their list */
+  bool ends_alone;                       /* a read in step: the firing ends whatever others do */
   /* COMPUTE without array: cycles of a step, and of a vector in what follows the reduction. */
   uint64_t lanes, step_cycles, result_cycles;
 } SambaActor;
 
 /* A PMU's state across its ports. */
 typedef struct SambaBufferState {
-  uint32_t actor_first, write_count, read_count; /* actors: write ports, then read ports */
+  _Alignas(SAMBA_CACHE_LINE) uint32_t actor_first, write_count,
+      read_count;             /* actors: write ports, then read ports */
   uint64_t written, released; /* slots finished by every write port, by every read port */
+  uint64_t slots, lent;       /* all of them; those that reads have first */
   uint64_t write_side_free, read_side_free;
+  SambaShare *arrays; /* of the banks; flow 0 are writes, flow 1 reads */
   /* Of the tokens that LOADs have brought to write ports, one to each: the earliest `dense`, the
    * most cycles booked for one, how many there are so far. */
   uint64_t dense, dense_cycles;
   uint32_t dense_count;
   SambaSlotPlacement placement;
-  SambaShare *arrays; /* of the banks; flow 0 are writes, flow 1 reads */
 } SambaBufferState;
 
 /* An outstanding request of an address generator, where reads are merged. */
@@ -408,6 +424,7 @@ typedef struct SambaEngine {
   uint32_t actor_count, cursor_count, lane_count, generator_count;
   SambaActor *actors;
   SambaCursor *cursors;
+  SambaCursorDetail *cursor_details; /* at the same places */
   SambaStreamState *streams;
   SambaLane *lanes;
   uint32_t *unit_actors;     /* first actor of each unit; its input ports' actors come first */
@@ -445,6 +462,11 @@ static inline uint32_t sambaTarget(uint32_t kind, uint32_t index) {
 
 static inline bool sambaActorIsMemory(const SambaActor *actor) {
   return actor->kind == SAMBA_ACTOR_LOAD || actor->kind == SAMBA_ACTOR_STORE;
+}
+
+/* Firings of an actor that have ended. */
+static inline uint64_t sambaActorDone(const SambaActor *actor) {
+  return sambaActorIsMemory(actor) ? actor->done : actor->next;
 }
 
 static inline SambaMemoryToken *sambaMemoryTokenAt(const SambaMemoryState *memory, uint64_t token) {

@@ -186,8 +186,9 @@ void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *
   SambaSegment *segment = segmentAt(stream, cursor->next++);
   input->taken = input->cursor;
   if (cursor->asks) {
-    cursor->taken_first = segment->first;
-    cursor->taken_last = segment->last;
+    SambaCursorDetail *detail = &engine->cursor_details[input->cursor];
+    detail->taken_first = segment->first;
+    detail->taken_last = segment->last;
   }
 
   if (segment->last_known) {
@@ -212,7 +213,6 @@ void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *
         newest->accept_at, engine->now + sambaTimeScale(duration, beyond, stream->vectors));
   if (makes_room)
     sambaStreamFindRoom(engine, stream);
-  actor->bytes_in += stream->bytes;
   if (segment->consumers == stream->cursor_count)
     stream->taken_at = engine->now;
   bool taken_by_all = --segment->consumers == 0;
@@ -240,7 +240,8 @@ void sambaInputTakeVectors(SambaEngine *engine, SambaCursor *cursor, uint64_t ve
     return;
 
   /* The vector that made room for the last one of the token, and for the first of the next. */
-  uint64_t last = from + vectors - 1 + cursor->credit;
+  uint64_t credit = engine->cursor_details[cursor - engine->cursors].credit;
+  uint64_t last = from + vectors - 1 + credit;
   if (before < 0 && room >= 0 && stream->needs_acceptance) {
     SambaSegment *newest = segmentAt(stream, stream->pushed - 1);
     newest->accept_at = sambaTimeMax(newest->accept_at, last - sambaTimeMin(last, (uint64_t)room));
@@ -285,12 +286,12 @@ static void tellConsumer(SambaEngine *engine, SambaCursor *cursor, uint64_t toke
 
   cursor->waiting = false;
   if (cursor->asks)
-    cursor->taken_last = segment->last;
+    engine->cursor_details[cursor - engine->cursors].taken_last = segment->last;
   heedEnd(engine, consumer, cursor, segment);
   if (sambaActorIsMemory(consumer))
     consumer->memory->data_last =
         sambaTimeMax(consumer->memory->data_last, segment->last + cursor->latency);
-  else if (consumer->passing)
+  else if (consumer->has_steps)
     sambaPartialTokensPass(engine, cursor->actor);
   if (--consumer->pending == 0)
     sambaEngineQueue(engine, cursor->actor);
@@ -311,7 +312,6 @@ void sambaStreamEndToken(SambaEngine *engine, uint32_t stream_index, uint64_t la
   segment->last_known = true;
   if (stream->tells)
     sambaPartialTokensEnd(engine, stream_index, last);
-  engine->actors[stream->producer].bytes_out += stream->bytes;
   for (uint32_t c = 0; c < stream->cursor_count; ++c)
     tellConsumer(engine, &engine->cursors[stream->cursor_first + c], token, segment);
   dropTakenTokens(stream);
@@ -435,7 +435,7 @@ void sambaStreamHurryLanes(SambaEngine *engine, uint32_t stream_index, uint64_t 
 }
 
 uint64_t sambaStreamBookLink(SambaStreamState *stream, uint64_t from, uint64_t *passed) {
-  if (!stream->link_cycles)
+  if (!stream->is_slow)
     return 0;
   const SambaFlow *flow = sambaShareBook(&stream->link, 0, from, stream->link_cycles, 0, 1);
   *passed = sambaTimeMax(*passed, flow->end - stream->link_slack);

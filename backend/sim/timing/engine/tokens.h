@@ -44,10 +44,11 @@ void sambaStreamHurryLanes(SambaEngine *engine, uint32_t stream, uint64_t cycles
 /* The stream that gets the next token of an output; ports deal out by blocks in turn. */
 static inline uint32_t sambaOutputNextStream(SambaActorOutput *output) {
   uint32_t stream = output->stream;
-  if (output->stream_count > 1 && --output->left == 0) {
-    output->left = output->block;
-    output->current = output->current + 1 == output->stream_count ? 0 : output->current + 1;
-    output->stream = output->streams[output->current];
+  SambaOutputTurns *turns = output->turns;
+  if (output->stream_count > 1 && --turns->left == 0) {
+    turns->left = turns->block;
+    turns->current = turns->current + 1 == output->stream_count ? 0 : turns->current + 1;
+    output->stream = turns->streams[turns->current];
   }
   return stream;
 }
