@@ -134,8 +134,15 @@ static inline uint64_t sambaTimeMul(uint64_t a, uint64_t b) {
 static inline uint64_t sambaTimeCeilDiv(uint64_t a, uint64_t b) {
   return a <= b ? a > 0 : (a - 1) / b + 1;
 }
-/* value * numerator / denominator, rounded up, for numerator <= denominator. */
+/* value * numerator / denominator, rounded up, for numerator <= denominator. Mostly it is none of
+ * it, or all of it, or one for one: nothing is divided then. */
 static inline uint64_t sambaTimeScale(uint64_t value, uint64_t numerator, uint64_t denominator) {
+  if (numerator == 0)
+    return 0;
+  if (numerator == denominator)
+    return value;
+  if (value == denominator)
+    return numerator;
   uint64_t product, sum; /* dividing 128 bits takes far longer */
   if (!__builtin_mul_overflow(value, numerator, &product) &&
       !__builtin_add_overflow(product, denominator - 1, &sum))
