@@ -88,6 +88,8 @@ static void setLeads(SambaEngine *engine, SambaStreamState *state, const SambaRo
   bool in_order = areInOrder(routes, hop_count, count);
   SambaMulticast *multicast = state->multicast = SAMBA_ARENA_NEW(&engine->arena, SambaMulticast);
   multicast->taken = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, count);
+  multicast->held_words = (count + 63) / 64;
+  multicast->held = SAMBA_ARENA_ARRAY(&engine->arena, uint64_t, multicast->held_words);
   multicast->held_by = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, count);
   multicast->leads = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, (size_t)count *count);
   multicast->least_lead = UINT64_MAX;

@@ -67,7 +67,8 @@ typedef struct SambaLaneUse {
 typedef struct SambaMulticast {
   uint32_t *taken;   /* tokens that each has taken, modulo 2^32 */
   uint32_t *held_by; /* of each: those that keep some of the token that it took last from it */
-  uint32_t held;     /* destinations that wait for others */
+  uint64_t *held;    /* bit set: destinations that wait for others */
+  uint32_t held_words;
   uint64_t least_lead;
   /* Vectors by which destination e can be ahead of destination d, at d x cursor_count + e; whole
    * tokens of them; the same at e x cursor_count + d. */

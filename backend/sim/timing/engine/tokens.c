@@ -76,7 +76,7 @@ void sambaStreamAccept(SambaEngine *engine, uint32_t stream_index, uint64_t at) 
 static void stopHolding(SambaEngine *engine, SambaStreamState *stream, uint32_t c) {
   const SambaCursor *cursor = &engine->cursors[stream->cursor_first + c];
   stream->multicast->held_by[c] = 0;
-  --stream->multicast->held;
+  stream->multicast->held[c / 64] &= ~(UINT64_C(1) << c % 64);
   SambaActor *actor = &engine->actors[cursor->actor];
   if (--actor->pending == 0)
     sambaEngineQueue(engine, cursor->actor);
@@ -142,7 +142,7 @@ static void holdBehindOthers(SambaActor *actor, const SambaStreamState *stream,
   if (!held_by)
     return;
   multicast->held_by[index] = held_by;
-  ++multicast->held;
+  multicast->held[index / 64] |= UINT64_C(1) << index % 64;
   ++actor->pending;
 }
 
@@ -154,17 +154,19 @@ static void letOthersGo(SambaEngine *engine, SambaStreamState *stream, uint32_t 
   size_t row = (size_t)taker * stream->cursor_count;
   const uint32_t *leads = &multicast->token_leads[row];
   uint32_t taken = multicast->taken[taker];
-  for (uint32_t e = 0; e < stream->cursor_count && multicast->held; ++e) {
-    uint32_t ahead = multicast->taken[e] - taken;
-    if (ahead != leads[e] || !multicast->held_by[e])
-      continue;
-    SambaActor *actor = &engine->actors[engine->cursors[stream->cursor_first + e].actor];
-    uint64_t needed = (ahead + UINT64_C(1)) * stream->vectors - multicast->leads[row + e];
-    actor->end_minimum = sambaTimeMax(
-        actor->end_minimum, engine->now + sambaTimeScale(duration, needed, stream->vectors));
-    if (--multicast->held_by[e] == 0)
-      stopHolding(engine, stream, e);
-  }
+  for (uint32_t w = 0; w < multicast->held_words; ++w)
+    for (uint64_t held = multicast->held[w]; held; held &= held - 1) {
+      uint32_t e = w * 64 + (uint32_t)__builtin_ctzll(held);
+      uint32_t ahead = multicast->taken[e] - taken;
+      if (ahead != leads[e])
+        continue;
+      SambaActor *actor = &engine->actors[engine->cursors[stream->cursor_first + e].actor];
+      uint64_t needed = (ahead + UINT64_C(1)) * stream->vectors - multicast->leads[row + e];
+      actor->end_minimum = sambaTimeMax(
+          actor->end_minimum, engine->now + sambaTimeScale(duration, needed, stream->vectors));
+      if (--multicast->held_by[e] == 0)
+        stopHolding(engine, stream, e);
+    }
 }
 
 /* A destination of a multicast has taken a token. */
