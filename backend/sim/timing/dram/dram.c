@@ -22,12 +22,26 @@ static uint64_t ticksOfBurst(const SambaMachine *machine, int64_t megabytes_per_
   return (uint64_t)((scaled + rate - 1) / rate);
 }
 
-static SambaDramSpread spreadOver(uint64_t count) {
+/* Bits that an address of HBM or DDR can have; of a unit no fewer than one. */
+static uint32_t addressBits(const SambaMachine *machine) {
+  uint64_t bytes = (uint64_t)machine->hbm_bytes + (uint64_t)machine->ddr_bytes;
+  uint64_t unit = (uint64_t)machine->dram_interleave_bytes + (uint64_t)machine->dram_row_bytes;
+  return 64 - (uint32_t)__builtin_clzll(sambaTimeMax(bytes, unit));
+}
+
+/* So many steps fold all digits that there mostly are. */
+enum { fewFolds = 3 };
+
+/* unit_bits: of the number of a unit that is dealt. */
+static SambaDramSpread spreadOver(uint64_t count, uint32_t unit_bits) {
   bool is_power = count && !(count & (count - 1));
-  SambaDramSpread spread = {count, is_power, is_power ? (uint8_t)__builtin_ctzll(count) : 0, {0}};
+  SambaDramSpread spread = {.count = count,
+                            .is_power = is_power,
+                            .shift = is_power ? (uint8_t)__builtin_ctzll(count) : 0};
   for (uint32_t i = 0; i < SAMBA_DRAM_FOLDS; ++i) {
     uint32_t shift = (uint32_t)spread.shift << i;
     spread.folds[i] = (uint8_t)(shift < 63 ? shift : 63); /* no address has that bit */
+    spread.many_folds |= i >= fewFolds && shift < unit_bits;
   }
   return spread;
 }
@@ -50,15 +64,16 @@ void sambaDramInit(SambaDram *dram, SambaArena *arena, const SambaMachine *machi
   dram->ddr_channel_count = ddr ? (uint32_t)machine->ddr_channels : 0;
   dram->channel_count = dram->hbm_channel_count + dram->ddr_channel_count + 1;
   dram->channels = SAMBA_ARENA_LINES(arena, SambaDramChannel, dram->channel_count);
-  dram->hbm = spreadOver(dram->hbm_channel_count);
-  dram->ddr = spreadOver(dram->ddr_channel_count);
-  dram->banks = spreadOver((uint64_t)machine->dram_banks);
   dram->window = (uint64_t)machine->dram_window;
   dram->write_high = (uint64_t)machine->dram_write_high;
   dram->write_low = (uint64_t)machine->dram_write_low;
   dram->interleave_shift = (uint32_t)__builtin_ctzll((uint64_t)machine->dram_interleave_bytes);
   dram->row_shift = (uint32_t)__builtin_ctzll((uint64_t)machine->dram_row_bytes);
   dram->burst_shift = (uint32_t)__builtin_ctzll((uint64_t)machine->dram_burst_bytes);
+  uint32_t bits = addressBits(machine);
+  dram->hbm = spreadOver(dram->hbm_channel_count, bits - dram->interleave_shift);
+  dram->ddr = spreadOver(dram->ddr_channel_count, bits - dram->interleave_shift);
+  dram->banks = spreadOver((uint64_t)machine->dram_banks, bits - dram->row_shift);
   dram->refresh = ticksOfPicoseconds(machine, machine->dram_refresh_ps);
   dram->refresh_interval = ticksOfPicoseconds(machine, machine->dram_refresh_interval_ps);
   uint64_t slowest = 0;
@@ -110,7 +125,9 @@ static uint64_t foldedPlace(const SambaDramSpread *over, uint64_t unit, uint64_t
   }
   *out_round = unit >> over->shift;
   uint64_t folded = unit; /* twice as many digits in each step; of one place the only digit is 0 */
-  for (uint32_t i = 0; i < SAMBA_DRAM_FOLDS; ++i)
+  for (uint32_t i = 0; i < fewFolds; ++i)
+    folded ^= folded >> over->folds[i];
+  for (uint32_t i = fewFolds; over->many_folds && i < SAMBA_DRAM_FOLDS; ++i)
     folded ^= folded >> over->folds[i];
   return folded & (over->count - 1);
 }

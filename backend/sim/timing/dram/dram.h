@@ -86,7 +86,8 @@ enum { SAMBA_DRAM_FOLDS = 6 };
 /* Channels or banks that the address space is dealt to. */
 typedef struct SambaDramSpread {
   uint64_t count;
-  bool is_power; /* of two */
+  bool is_power;   /* of two */
+  bool many_folds; /* addresses of the space need more steps than a few */
   /* Then: that power, and how far an address is shifted in each step of its folding. */
   uint8_t shift, folds[SAMBA_DRAM_FOLDS];
 } SambaDramSpread;
