@@ -323,7 +323,8 @@ const SambaFlow *sambaShareBook(SambaShare *share, uint32_t index, uint64_t now,
     window = sambaTimeMax(window, done);
     window -= share->lets_in && comes && window > sambaTimeMax(cycles, least);
   }
-  free(many);
+  if (many)
+    free(many);
   double left = leftOf(flow, flow->cycles, flow->begin, now) + sambaNumberOf(cycles);
   *flow = (SambaFlow){.begin = now,
                       .end = from + window,

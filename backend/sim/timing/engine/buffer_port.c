@@ -378,11 +378,9 @@ static uint64_t arraysDoneAt(SambaEngine *engine, const SambaActor *write) {
 static uint64_t lanesPassedAt(SambaEngine *engine, const SambaActor *actor) {
   const SambaCursor *cursor = &engine->cursors[actor->inputs[0].taken];
   const SambaStreamState *stream = &engine->streams[cursor->stream];
-  uint64_t passed = 0;
   if (cursor->next != stream->pushed || !stream->lane_count)
     return 0;
-  sambaStreamPassLanes(engine, cursor->stream, &passed);
-  return passed + engine->actors[stream->producer].latency + cursor->latency;
+  return sambaStreamPassedAt(stream) + engine->actors[stream->producer].latency + cursor->latency;
 }
 
 /* When a read is rid of the token that it makes, by now. */

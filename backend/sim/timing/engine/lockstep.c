@@ -225,8 +225,7 @@ static uint64_t endOfStep(SambaEngine *engine, const SambaStep *step) {
   uint64_t end = 0;
   for (uint32_t r = step->first; r != SAMBA_NO_INDEX; r = engine->actors[r].step_next) {
     const SambaActor *read = &engine->actors[r];
-    uint64_t passed = 0;
-    sambaStreamPassLanes(engine, read->outputs[0].open_stream, &passed);
+    uint64_t passed = sambaStreamPassedAt(streamOf(engine, read));
     end = sambaTimeMax(end, sambaTimeMax(passed, read->end_minimum));
   }
   return end;

@@ -342,6 +342,16 @@ uint64_t sambaStreamPassLanes(SambaEngine *engine, uint32_t stream_index, uint64
   return rid;
 }
 
+uint64_t sambaStreamPassedAt(const SambaStreamState *stream) {
+  uint64_t passed = 0;
+  for (uint32_t i = 0; i < stream->lane_count; ++i) {
+    const SambaLaneUse *use = &stream->lanes[i];
+    sambaFlowPay(use->booked);
+    passed = sambaTimeMax(passed, sambaFlowEnd(use->booked) - use->cycles);
+  }
+  return passed;
+}
+
 static void prefetchLanes(const SambaEngine *engine, const SambaStreamState *stream) {
   for (uint32_t i = 0; i < stream->lane_count; ++i) { /* these misses need not wait */
     const SambaLaneUse *use = &stream->lanes[i];

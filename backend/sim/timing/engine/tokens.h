@@ -72,6 +72,9 @@ uint64_t sambaStreamBookLink(SambaStreamState *stream, uint64_t from, uint64_t *
 /* What sambaStreamBookLanes says, with what others took since. */
 uint64_t sambaStreamPassLanes(SambaEngine *engine, uint32_t stream, uint64_t *passed);
 
+/* When what the stream has booked on lanes has passed all of them, with what others took since. */
+uint64_t sambaStreamPassedAt(const SambaStreamState *stream);
+
 /* The token that passes the lanes of a stream goes on at the pace of others, which take from
  * `begin` to `end` for theirs. It gets ahead of them by the `spare` of each lane. */
 void sambaStreamKeepPace(SambaEngine *engine, const SambaStreamState *stream, uint64_t begin,
