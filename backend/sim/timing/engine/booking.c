@@ -31,12 +31,17 @@ static void noteEnd(SambaShare *share, const SambaFlow *flow) {
   share->until = sambaTimeMax(share->until, endOf(flow));
 }
 
+/* Is it among those that may not have ended? */
+static bool isListed(const SambaShare *share, const SambaFlow *flow) {
+  return flow->list == share->list + 1;
+}
+
 static void list(SambaShare *share, uint32_t index) {
   SambaFlow *flow = &share->flows[index];
   noteEnd(share, flow);
-  if (flow->listed)
+  if (isListed(share, flow))
     return;
-  flow->listed = true;
+  flow->list = share->list + 1;
   flow->next = share->first;
   share->first = index + 1;
 }
@@ -98,8 +103,7 @@ static double bringForward(SambaShare *share, uint64_t now, Asking *asking) {
     SambaFlow *flow = &share->flows[number - 1];
     number = flow->next;
     if (endOf(flow) <= now) {
-      flow->left = 0;
-      flow->listed = false;
+      flow->list = 0;
       if (before)
         before->next = number;
       else
@@ -271,13 +275,20 @@ static void endLast(SambaShare *share, uint32_t index, const Asking *asking, uin
   noteEnd(share, last);
 }
 
+/* Nobody is in the list any more. */
+static void beginList(SambaShare *share) {
+  share->first = 0;
+  if (++share->list < UINT32_MAX)
+    return;
+  for (uint32_t f = 0; f < share->flow_count; ++f)
+    share->flows[f].list = 0;
+  share->list = 0;
+}
+
 /* What a booking is when all flows have ended: nobody else asks for anything. */
 static const SambaFlow *bookAlone(SambaShare *share, uint32_t index, uint64_t now, uint64_t cycles,
                                   uint64_t least, float turn) {
-  for (SambaFlow *ended = firstOf(share); ended; ended = nextOf(share, ended)) {
-    ended->left = 0;
-    ended->listed = false;
-  }
+  beginList(share);
   SambaFlow *flow = &share->flows[index];
   double number = sambaNumberOf(cycles);
   uint64_t window = sambaTimeMax(cycles, least);
@@ -285,7 +296,7 @@ static const SambaFlow *bookAlone(SambaShare *share, uint32_t index, uint64_t no
                       .end = now + window,
                       .cycles = number,
                       .left = number,
-                      .listed = true,
+                      .list = share->list + 1,
                       .turn = turn,
                       .pace = window ? (float)(number / sambaNumberOf(window)) : 0};
   share->first = index + 1;
@@ -326,12 +337,13 @@ const SambaFlow *sambaShareBook(SambaShare *share, uint32_t index, uint64_t now,
   if (many)
     free(many);
   double left = leftOf(flow, flow->cycles, flow->begin, now) + sambaNumberOf(cycles);
+  double before = isListed(share, flow) ? flow->left : 0;
   *flow = (SambaFlow){.begin = now,
                       .end = from + window,
                       .cycles = left,
-                      .left = in_order ? flow->left + sambaNumberOf(cycles) : 0,
+                      .left = in_order ? before + sambaNumberOf(cycles) : 0,
                       .held_up = held_up,
-                      .listed = flow->listed,
+                      .list = flow->list,
                       .next = flow->next,
                       .turn = turn,
                       .pace = (float)rate};
@@ -346,7 +358,7 @@ void sambaShareTake(SambaShare *share, uint32_t index, uint64_t begin, uint64_t 
   *flow = (SambaFlow){.begin = begin,
                       .end = end,
                       .cycles = sambaNumberOf(end - begin),
-                      .listed = flow->listed,
+                      .list = flow->list,
                       .next = flow->next,
                       .turn = turn};
   list(share, index);

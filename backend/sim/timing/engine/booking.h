@@ -19,11 +19,11 @@ typedef struct SambaFlow {
   double cycles;
   uint64_t owed;      /* cycles that others took while it had booked */
   bool held_up : 1;   /* by others: without them it could be done earlier */
-  bool listed : 1;    /* among those that may not have ended */
-  uint32_t next : 30; /* of the list, as in `first` */
+  uint32_t next : 31; /* of the list, as in `first` */
   float turn;         /* how long its turns are: only their ratio counts */
   float pace;         /* per cycle, when others let it; 0: evenly until its end */
-  double left;        /* of the cycles, by the share's last booking */
+  uint32_t list;      /* 1 + number of the list of its share in which it was put; 0: none */
+  double left;        /* of the cycles, by the share's last booking; listed */
   double rest;        /* while another one books: of `left`, when it begins */
 } SambaFlow;
 
@@ -33,7 +33,9 @@ typedef struct SambaShare {
   uint64_t free;  /* of an array: the short tokens that have it are done */
   uint32_t flow_count;
   uint32_t first; /* 1 + index of the first flow that may not have ended; 0: all have */
-  bool lets_in;   /* who has had the last turn lets a flow that comes go first */
+  /* The number of the list: when all have ended, another one begins, and nobody is taken out. */
+  uint32_t list;
+  bool lets_in; /* who has had the last turn lets a flow that comes go first */
   SambaFlow *flows;
 } SambaShare;
 
