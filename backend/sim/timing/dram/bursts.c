@@ -138,11 +138,10 @@ uint64_t sambaBurstRunElements(const SambaBurstWalk *walk, const SambaBurstRun *
   return elements < run->elements ? elements : run->elements;
 }
 
-uint64_t sambaBurstRunOffset(const SambaBurstWalk *walk, const SambaBurstRun *run,
-                             uint64_t element) {
-  if (element < run->skipped)
+uint64_t sambaBurstRunOffset(const SambaBurstWalk *walk, uint64_t skipped, uint64_t element) {
+  if (element < skipped)
     return 0;
-  element -= run->skipped;
+  element -= skipped;
   uint64_t within = element * walk->element_bytes;
   if (element < walk->block_elements || stepBytes(walk) == UINT64_MAX)
     return within;

@@ -42,9 +42,8 @@ void sambaBurstWalkInit(SambaBurstWalk *walk, SambaArena *arena, const SambaAcce
 /* Elements of a run, from its first one on, up to those that begin in its first `bytes` bytes. */
 uint64_t sambaBurstRunElements(const SambaBurstWalk *walk, const SambaBurstRun *run,
                                uint64_t bytes);
-/* The byte of a run at which an element of it begins. */
-uint64_t sambaBurstRunOffset(const SambaBurstWalk *walk, const SambaBurstRun *run,
-                             uint64_t element);
+/* The byte of a run at which an element of it begins, of which so many are skipped. */
+uint64_t sambaBurstRunOffset(const SambaBurstWalk *walk, uint64_t skipped, uint64_t element);
 /* False past the last run of the chain. */
 bool sambaBurstWalkNext(SambaBurstWalk *walk, SambaBurstRun *out_run);
 

@@ -225,8 +225,8 @@ static uint64_t enterGroup(SambaEngine *engine, SambaActor *actor, uint64_t burs
   /* Elements may lie in several bursts, or in one that the run before has asked for. */
   group->has_run = bursts > 1 || memory->pieces_ahead;
   if (group->has_run)
-    *run = (SambaLoadRun){memory->run, memory->run_address, memory->walked - memory->run.elements,
-                          memory->next_burst};
+    *run = (SambaLoadRun){memory->run_address, memory->run.skipped,
+                          memory->walked - memory->run.elements, memory->next_burst};
   group->bursts = (uint32_t)bursts;
   group->ends_token = ends_run && memory->run_ends_token;
   memory->pieces_ahead = 0;

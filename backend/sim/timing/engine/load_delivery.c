@@ -130,7 +130,7 @@ static uint64_t burstsWith(const SambaEngine *engine, const SambaMemoryState *me
   if (elements <= at->elements_before)
     return 0;
   uint64_t last = elements - at->elements_before - 1;
-  uint64_t address = at->address + sambaBurstRunOffset(&memory->walk, &at->run, last);
+  uint64_t address = at->address + sambaBurstRunOffset(&memory->walk, at->skipped, last);
   uint64_t burst = address >> engine->dram.burst_shift;
   uint64_t bursts = burst + 1 - sambaTimeMin(at->first_burst, burst + 1);
   return sambaTimeMin(bursts, group->bursts);

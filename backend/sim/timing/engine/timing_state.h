@@ -193,10 +193,10 @@ typedef struct SambaLoadGroup {
   bool has_run; /* otherwise all its elements come with its one burst */
 } SambaLoadGroup;
 
-/* Where the elements of a group lie: the run of its bursts, and elements of its token before. */
+/* Where the elements of a group lie: the first byte of the run of its bursts, elements of the run
+ * before the first one that is enabled, elements of the token before the run. */
 typedef struct SambaLoadRun {
-  SambaBurstRun run;
-  uint64_t address, elements_before, first_burst;
+  uint64_t address, skipped, elements_before, first_burst;
 } SambaLoadRun;
 
 /* What LOAD and STORE have besides. What comes back from memory needs the first lines of the host's

@@ -80,7 +80,7 @@ static void checkPattern(const Pattern *pattern, uint32_t element_bytes) {
     do {
       assert_true(sambaBurstWalkNext(&walk, &run));
       for (uint64_t e = run.skipped; run.begin < run.end && e < run.elements; ++e) {
-        uint64_t offset = sambaBurstRunOffset(&walk, &run, e);
+        uint64_t offset = sambaBurstRunOffset(&walk, run.skipped, e);
         if (run.begin + (int64_t)offset >= run.end) /* disabled elements behind the last burst */
           break;
         assert_int_equal(sambaBurstRunElements(&walk, &run, offset), offset ? e : 0);
