@@ -16,7 +16,7 @@ static uint32_t returnPlaces(const SambaEngine *engine) {
 void sambaAddressGeneratorInit(SambaEngine *engine, SambaAddressGenerator *generator) {
   uint32_t most = (uint32_t)engine->machine->ag_bursts;
   generator->wake = SAMBA_TIME_UNKNOWN;
-  generator->returns = SAMBA_ARENA_ARRAY(&engine->arena, uint64_t, returnPlaces(engine));
+  generator->returns = 1 + SAMBA_ARENA_ARRAY(&engine->arena, uint64_t, 1 + returnPlaces(engine));
   generator->actors = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, generator->actor_count);
   if (!engine->machine->ag_merge_outstanding)
     return;
@@ -43,7 +43,10 @@ static uint64_t wayBack(const SambaEngine *engine) {
   return latency - latency / 2;
 }
 
-/* Adds the returns of a request's bursts. Requests are done almost in order. */
+/* Adds the returns of a request's bursts. Requests are done almost in order. Nothing comes back
+ * earlier than what is not in the array any more, nor than the 0 before the first place: so
+ * whether to go past a burst is all that is asked, and not by a branch, which hosts do not foresee.
+ */
 static void addReturns(const SambaEngine *engine, SambaAddressGenerator *generator,
                        SambaDramTimes times, uint32_t bursts) {
   if (generator->return_end + bursts > returnPlaces(engine)) {
@@ -52,15 +55,16 @@ static void addReturns(const SambaEngine *engine, SambaAddressGenerator *generat
             generator->return_end * sizeof *generator->returns);
     generator->return_next = 0;
   }
-  uint64_t *first = generator->returns + generator->return_next;
   uint64_t *old = generator->returns + generator->return_end, *place = old + bursts;
   generator->return_end += bursts;
   uint64_t tick = times.begin + bursts * (uint64_t)times.burst;
-  for (uint32_t left = bursts; left; --left, tick -= times.burst) { /* the last ones first */
-    uint64_t cycle = sambaDramCycleOf(tick);
-    while (old > first && old[-1] > cycle)
-      *--place = *--old;
-    *--place = cycle;
+  for (uint32_t left = bursts; left;) { /* the last ones first */
+    uint64_t cycle = sambaDramCycleOf(tick), before = old[-1];
+    bool is_later = before > cycle;
+    *--place = is_later ? before : cycle;
+    old -= is_later;
+    left -= !is_later;
+    tick -= is_later ? 0 : times.burst;
   }
 }
 
