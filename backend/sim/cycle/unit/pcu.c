@@ -75,11 +75,13 @@ void sambaPcuBuild(SambaPcu *pcu, SambaArena *arena, const SambaNetwork *network
     output->follows = sambaPcuValueIsAfter(&pcu->program, output->port->compute.value);
 
     /* The pipeline has a place for every cycle of its latency, and for what one step makes: several
-     * vectors, when the stream is narrower than the unit. */
+     * vectors, when the stream is narrower than the unit. What a reduction makes waits for a cycle
+     * in the accumulators. */
     uint64_t bytes = pcu->program.lanes * sambaDTypeBytes(output->port->dtype);
     uint64_t width = sambaPortVectorBytes(section, unit, output->port, machine);
     uint64_t more = bytes > width ? (bytes - 1) / width : 0;
-    uint64_t places = sambaLater(pcu->program.latency + 2 * more, least);
+    uint64_t results = output->follows && !pcu->program.systolic;
+    uint64_t places = sambaLater(pcu->program.latency + results + 2 * more, least);
     sambaOutputPortBuild(&output->vectors, arena, network, section, index, p, places);
   }
 }

@@ -162,7 +162,7 @@ static SambaPassing *makePassing(SambaEngine *engine, const SambaActor *actor,
                           .folds = folds};
     output->vector_elements = sambaTimeMin(elements, port->token_elements);
     output->places = sambaPipelinePlaces(engine->machine, engine->section, unit, port, actor->lanes,
-                                         actor->latency);
+                                         actor->latency + actor->outputs[o].is_result);
     output->left_at = SAMBA_ARENA_ARRAY(arena, uint64_t, output->places);
   }
   sambaSimdStepsMake(steps, arena, tables);
