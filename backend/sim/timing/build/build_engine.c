@@ -6,6 +6,7 @@
 #include "backend/sim/timing/build/links.h"
 #include "backend/sim/timing/build/loops.h"
 #include "backend/sim/timing/build/occupancy.h"
+#include "backend/sim/timing/engine/array_walk.h"
 #include "backend/sim/timing/engine/load_delivery.h"
 #include "backend/sim/timing/engine/lockstep.h"
 #include "backend/sim/timing/engine/outstanding_bursts.h"
@@ -343,6 +344,7 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
   }
   makeGenerators(engine);
   makeLinks(engine);
+  sambaArrayWalkBuild(engine);
   sambaPartialTokensBuild(engine);
   sambaLockstepBuild(engine);
   uint32_t slots = 1;

@@ -2,6 +2,7 @@
 #include "backend/sim/timing/engine/buffer_port.h"
 
 #include "backend/sim/timing/engine/agenda.h"
+#include "backend/sim/timing/engine/array_walk.h"
 #include "backend/sim/timing/engine/tokens.h"
 
 /* Tokens that take no more cycles of a memory have its side and an array in the same cycles. */
@@ -305,11 +306,32 @@ static uint64_t letGoFirst(SambaEngine *engine, uint32_t actor_index) {
   return actor->booked_at;
 }
 
+/* The same where reads and writes are walked. A read may get there in the same cycle. */
+static uint64_t walkedTurn(SambaEngine *engine, uint32_t actor_index) {
+  SambaActor *actor = &engine->actors[actor_index];
+  const SambaBufferState *buffer = &engine->buffers[actor->unit];
+  if (!actor->has_booked)
+    setTokenCycles(engine, actor);
+  actor->has_booked = true;
+  uint64_t at = sambaArrayWalkFrom(engine, actor);
+  if (at > engine->now || actor->kind == SAMBA_ACTOR_READ || actor->has_looked)
+    return at;
+  const SambaActor *read = readPort(engine, buffer, 0);
+  SambaArrayRange own = arraysOf(engine, actor), its = arraysOf(engine, read);
+  if (its.first >= own.end || own.first >= its.end || !isAboutToBegin(engine, read))
+    return at;
+  actor->has_looked = true;
+  sambaEngineWake(engine, actor_index, engine->now);
+  return SAMBA_TIME_UNKNOWN;
+}
+
 /* The turn of a port at its side of the memory, if it may begin with its next token. Others may get
  * there in the same cycle, so a write looks at them twice. */
 uint64_t sambaBufferPortTurn(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
   const SambaBufferState *buffer = &engine->buffers[actor->unit];
+  if (buffer->walk)
+    return walkedTurn(engine, actor_index);
   uint64_t at = bookSide(engine, actor);
   bool alone = actor->kind == SAMBA_ACTOR_READ || buffer->write_count < 2;
   if (at > engine->now || alone || actor->work <= fewVectors || !engine->machine->pmu_bank_arrays)
@@ -402,6 +424,8 @@ bool sambaBufferPortMayGoOn(const SambaEngine *engine, const SambaActor *actor) 
 }
 
 static uint64_t writeDoneAt(SambaEngine *engine, SambaActor *write) {
+  if (engine->buffers[write->unit].walk)
+    return sambaTimeMax(sambaArrayWalkWritten(engine, write), lanesPassedAt(engine, write));
   uint64_t end = arraysDoneAt(engine, write);
   if (end > write->arrays_end) {
     delayWrites(engine, write, end - write->arrays_end);
@@ -421,11 +445,20 @@ bool sambaBufferPortGoesOn(SambaEngine *engine, uint32_t actor_index) {
   return true;
 }
 
+static void beginWalked(SambaEngine *engine, SambaActor *actor) {
+  bool read = actor->kind == SAMBA_ACTOR_READ;
+  int64_t room = read ? sambaStreamRoom(engine, actor->outputs[0].stream) : 0;
+  sambaArrayWalkBegin(engine, actor, room > 0 ? (uint64_t)room : 0);
+}
+
 /* What a port of a buffer does when it begins with a token. */
 void sambaBufferPortStart(SambaEngine *engine, SambaActor *actor) {
   const SambaBufferState *buffer = &engine->buffers[actor->unit];
   actor->has_booked = actor->has_looked = false;
-  bookArrays(engine, actor);
+  if (buffer->walk)
+    beginWalked(engine, actor);
+  else
+    bookArrays(engine, actor);
   if (!actor->in_place)
     return;
   if (actor->kind == SAMBA_ACTOR_WRITE)

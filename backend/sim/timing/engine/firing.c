@@ -5,6 +5,7 @@
 #include "backend/sim/timing/engine/firing.h"
 
 #include "backend/sim/timing/engine/agenda.h"
+#include "backend/sim/timing/engine/array_walk.h"
 #include "backend/sim/timing/engine/buffer_port.h"
 #include "backend/sim/timing/engine/lockstep.h"
 #include "backend/sim/timing/engine/partial_tokens.h"
@@ -238,6 +239,8 @@ static void resolveFiring(SambaEngine *engine, uint32_t actor_index) {
   uint64_t end = sambaTimeMax(actor->start + actor->duration, actor->end_minimum);
   actor->end_minimum = sambaTimeMax(end, engine->now);
   actor->resolved = true;
+  if (actor->kind == SAMBA_ACTOR_READ && engine->buffers[actor->unit].walk)
+    sambaArrayWalkEndRead(engine, actor, actor->end_minimum);
   actor->ends_late = sambaBufferPortMayGoOn(engine, actor) || sambaLockstepBinds(engine, actor);
   if (!actor->ends_late)
     endTokens(engine, actor);

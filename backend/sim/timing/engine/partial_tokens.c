@@ -80,7 +80,7 @@ static bool wants(const SambaEngine *engine, const SambaStreamState *stream,
   case SAMBA_ACTOR_STORE:
     return cursor->one_by_one;
   case SAMBA_ACTOR_WRITE:
-    return hasConflicts(actor, stream);
+    return engine->buffers[actor->unit].walk || hasConflicts(actor, stream);
   default:
     for (uint32_t o = 0; cursor->is_walked && o < actor->output_count; ++o)
       wanted |= engine->streams[actor->outputs[o].stream].is_wanted || !actor->outputs[o].is_even;
@@ -295,8 +295,8 @@ static uint64_t evenArrival(const SambaEngine *engine, const SambaCursor *cursor
   return first + cursor->latency + (steps ? sambaTimeScale(last - first, v, steps) : 0);
 }
 
-/* When vector `v` arrives of the token that a port has taken. */
-static uint64_t arrivalOf(const SambaEngine *engine, SambaCursor *cursor, uint64_t v) {
+uint64_t sambaPartialTokensTakenArrival(const SambaEngine *engine, SambaCursor *cursor,
+                                        uint64_t v) {
   const SambaStreamState *stream = &engine->streams[cursor->stream];
   if (!stream->tells)
     return evenArrival(engine, cursor, v);
@@ -310,7 +310,7 @@ static uint64_t inputAt(SambaEngine *engine, SambaPassingInput *input, SambaCurs
                         SambaSimdNeed need, uint64_t from) {
   from = sambaTimeMax(from, input->free_at);
   while (need.used_up > input->taken + 1) {
-    uint64_t at = arrivalOf(engine, cursor, input->taken);
+    uint64_t at = sambaPartialTokensTakenArrival(engine, cursor, input->taken);
     if (at == SAMBA_TIME_UNKNOWN)
       return at;
     from = input->free_at = sambaTimeMax(from, at) + 1;
@@ -319,7 +319,7 @@ static uint64_t inputAt(SambaEngine *engine, SambaPassingInput *input, SambaCurs
   if (need.touched <= input->taken)
     return from;
   if (need.touched != input->found) { /* several steps may use one vector */
-    uint64_t at = arrivalOf(engine, cursor, need.touched - 1);
+    uint64_t at = sambaPartialTokensTakenArrival(engine, cursor, need.touched - 1);
     if (at == SAMBA_TIME_UNKNOWN)
       return at;
     input->found = need.touched;
@@ -475,7 +475,8 @@ uint64_t sambaPartialTokensWritten(SambaEngine *engine, const SambaActor *write,
   const SambaStreamState *stream = &engine->streams[cursor->stream];
   uint64_t end = write->start;
   for (uint64_t v = 0; write->vector_cycles && v < stream->vectors; ++v)
-    end = sambaTimeMax(end, arrivalOf(engine, cursor, v)) + write->vector_cycles[v];
+    end = sambaTimeMax(end, sambaPartialTokensTakenArrival(engine, cursor, v)) +
+          write->vector_cycles[v];
   cursor->asked = cursor->next * stream->vectors;
   return end;
 }

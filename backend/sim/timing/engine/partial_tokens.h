@@ -18,6 +18,9 @@ void sambaPartialTokensEnd(SambaEngine *engine, uint32_t stream, uint64_t last);
 /* When vector `number` arrives; SAMBA_TIME_UNKNOWN: that is not known yet. */
 uint64_t sambaPartialTokensArrival(const SambaEngine *engine, const SambaCursor *cursor,
                                    uint64_t number);
+/* The same of vector `vector` of the token that a port has taken last, told or not. */
+uint64_t sambaPartialTokensTakenArrival(const SambaEngine *engine, SambaCursor *cursor,
+                                        uint64_t vector);
 /* A COMPUTE or READ begins with a firing. */
 void sambaPartialTokensBegin(SambaEngine *engine, uint32_t actor);
 /* A COMPUTE goes on as far as is known of its inputs. */

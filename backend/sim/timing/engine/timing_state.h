@@ -347,6 +347,8 @@ typedef struct SambaActor {
   uint64_t lanes, step_cycles, result_cycles;
 } SambaActor;
 
+typedef struct SambaArrayWalk SambaArrayWalk;
+
 /* A PMU's state across its ports. */
 typedef struct SambaBufferState {
   _Alignas(SAMBA_CACHE_LINE) uint32_t actor_first, write_count,
@@ -354,7 +356,8 @@ typedef struct SambaBufferState {
   uint64_t written, released; /* slots finished by every write port, by every read port */
   uint64_t slots, lent;       /* all of them; those that reads have first */
   uint64_t write_side_free, read_side_free;
-  SambaShare *arrays; /* of the banks; flow 0 are writes, flow 1 reads */
+  SambaShare *arrays;   /* of the banks; flow 0 are writes, flow 1 reads */
+  SambaArrayWalk *walk; /* array_walk.h; NULL: the shares say how long writes wait */
   /* Of the tokens that LOADs have brought to write ports, one to each: the earliest `dense`, the
    * most cycles booked for one, how many there are so far. */
   uint64_t dense, dense_cycles;

@@ -2,6 +2,7 @@
 #include "backend/sim/timing/engine/tokens.h"
 
 #include "backend/sim/timing/engine/agenda.h"
+#include "backend/sim/timing/engine/array_walk.h"
 #include "backend/sim/timing/engine/partial_tokens.h"
 
 static SambaSegment *segmentAt(SambaStreamState *stream, uint64_t token) {
@@ -120,7 +121,9 @@ static void heedEnd(SambaEngine *engine, SambaActor *actor, SambaCursor *cursor,
                     const SambaSegment *segment) {
   uint64_t end = (uint64_t)((int64_t)(segment->last + cursor->latency) + cursor->rest);
   if (cursor->asks && actor->kind == SAMBA_ACTOR_WRITE)
-    end = sambaTimeMax(end, sambaPartialTokensWritten(engine, actor, cursor));
+    end = sambaTimeMax(end, engine->buffers[actor->unit].walk
+                                ? sambaArrayWalkWritten(engine, actor)
+                                : sambaPartialTokensWritten(engine, actor, cursor));
   if (segment->dense && actor->kind == SAMBA_ACTOR_WRITE &&
       engine->section->units[actor->unit].input_count > 1)
     end = sambaTimeMax(end, writtenAt(engine, actor, cursor, segment->dense));
