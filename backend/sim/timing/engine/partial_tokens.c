@@ -248,8 +248,25 @@ void sambaPartialTokensAdd(SambaEngine *engine, uint32_t stream_index, uint64_t 
   stream->left_at[stream->told++ & stream->left_mask] = at;
 }
 
+/* The first vector of the token that was pushed last leaves when it is told to, and not when the
+ * token was to begin. Who has taken it knows. */
+static void correctFirst(SambaEngine *engine, SambaStreamState *stream) {
+  if (!stream->pushed || stream->told <= (stream->pushed - 1) * stream->vectors)
+    return;
+  SambaSegment *segment = segmentAt(stream, stream->pushed - 1);
+  uint64_t first = stream->left_at[(stream->pushed - 1) * stream->vectors & stream->left_mask];
+  if (stream->base == stream->pushed || segment->consumers != stream->cursor_count ||
+      segment->first == first)
+    return;
+  segment->first = first;
+  for (uint32_t c = 0; c < stream->cursor_count; ++c)
+    sambaEngineQueue(engine, engine->cursors[stream->cursor_first + c].actor);
+}
+
 void sambaPartialTokensTell(SambaEngine *engine, uint32_t stream_index) {
   SambaStreamState *stream = &engine->streams[stream_index];
+  if (engine->actors[stream->producer].kind == SAMBA_ACTOR_COMPUTE)
+    correctFirst(engine, stream);
   for (uint32_t c = 0; c < stream->cursor_count; ++c) {
     const SambaCursor *cursor = &engine->cursors[stream->cursor_first + c];
     if (!cursor->asks)
