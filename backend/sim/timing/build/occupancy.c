@@ -270,6 +270,25 @@ static void setSystolicLaw(SambaActor *actor, const SambaMachine *machine, const
   }
 }
 
+/* See SambaActorOutput. */
+static void setRow(const SambaActor *actor, const SambaUnit *unit, SambaActorOutput *output,
+                   uint64_t vector_elements, SimdRow row) {
+  output->vector_elements = vector_elements;
+  output->row_elements = row.elements;
+  output->row_cycles = row.steps * actor->step_cycles;
+  uint32_t c = unit->compute.token_level, inner = unit->compute.counter_count;
+  while (c < inner && !isReduced(unit, c))
+    ++c;
+  if (c == inner)
+    return;
+  output->row_elements = 1;
+  for (uint32_t k = c; k < inner; ++k)
+    if (!isReduced(unit, k))
+      output->row_elements = sambaTimeMul(output->row_elements, unit->compute.trips[k]);
+  uint64_t nests = sambaTripProduct(unit->compute.trips, unit->compute.token_level, c);
+  output->row_cycles = vectorsOf(unit, actor->lanes, true) / nests * actor->step_cycles;
+}
+
 static void setSimdLaw(SambaActor *actor, const SambaMachine *machine, const SambaSection *section,
                        const ProgramCost *cost) {
   const SambaUnit *unit = &section->units[actor->unit];
@@ -309,6 +328,7 @@ static void setSimdLaw(SambaActor *actor, const SambaMachine *machine, const Sam
     SimdRow row = simdRow(unit, lanes, cost->reduces);
     /* A step makes its vector when it begins. What is reduced is ready a cycle after the last
      * step. */
+    setRow(actor, unit, output, elements, row);
     output->last_shift = actor->last_shift;
     output->last_shift += (int64_t)vectorsOfLastStep(port->token_elements, elements, row.last) - 1;
     if (cost->reduces) {

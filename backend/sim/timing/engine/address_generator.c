@@ -157,7 +157,7 @@ static bool waitForPlaces(SambaEngine *engine, uint32_t actor_index, uint64_t pi
   uint64_t at = sambaTimeMax(engine->now, generator->returned);
   bool full = false;
   bool looks_ahead = at > engine->now;
-  sambaLoadFreePlaces(memory, at);
+  sambaLoadFreePlaces(engine, memory, at);
   /* By then consumers have taken more of the oldest token, or it is the next one's turn. */
   if (sambaLoadHasPlaces(engine, actor_index, pieces, &at, &full) &&
       (!looks_ahead || sambaLoadHasPlacesFrom(engine, memory, memory->token_base + 1, pieces)))
@@ -179,7 +179,8 @@ static inline bool oldestPasses(const SambaEngine *engine, const SambaMemoryStat
   if (memory->token_base == memory->token_end)
     return false;
   const SambaMemoryToken *oldest = sambaMemoryTokenAt(memory, memory->token_base);
-  return oldest->pushed && !engine->streams[oldest->output_stream].needs_acceptance;
+  return oldest->pushed && !engine->streams[oldest->output_stream].needs_acceptance &&
+         !memory->resumes;
 }
 
 /* Whether an actor may walk `pieces` more whenever it is. */
@@ -201,13 +202,12 @@ static inline bool hasPlaces(SambaEngine *engine, uint32_t actor_index, uint64_t
   return has_places;
 }
 
-/* Vectors of the current token that are whole when `bursts` more bursts are there. */
+/* Vectors of the current token that are whole with its first `elements` elements. */
 static uint64_t vectorsWith(const SambaEngine *engine, const SambaMemoryState *memory,
-                            uint64_t bursts) {
+                            uint64_t elements) {
   const SambaMemoryToken *token = sambaMemoryTokenAt(memory, memory->token_end - 1);
   if (token->output_stream == SAMBA_NO_INDEX)
     return 0;
-  uint64_t elements = elementsIssued(engine, memory, bursts);
   if (elements == memory->token_elements)
     return engine->streams[token->output_stream].vectors;
   return sambaVectorsIn(memory->vector, elements);
@@ -221,12 +221,13 @@ static uint64_t enterGroup(SambaEngine *engine, SambaActor *actor, uint64_t burs
   SambaLoadGroup *group;
   SambaLoadRun *run;
   uint64_t number = sambaLoadAsk(engine, actor, (uint32_t)pieces, &group, &run);
-  group->vectors = vectorsWith(engine, memory, bursts);
+  run->elements = elementsIssued(engine, memory, bursts);
+  group->vectors = vectorsWith(engine, memory, run->elements);
   /* Elements may lie in several bursts, or in one that the run before has asked for. */
   group->has_run = bursts > 1 || memory->pieces_ahead;
   if (group->has_run)
     *run = (SambaLoadRun){memory->run_address, memory->run.skipped,
-                          memory->walked - memory->run.elements, memory->next_burst};
+                          memory->walked - memory->run.elements, memory->next_burst, run->elements};
   group->bursts = (uint32_t)bursts;
   group->ends_token = ends_run && memory->run_ends_token;
   memory->pieces_ahead = 0;

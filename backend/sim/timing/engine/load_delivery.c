@@ -32,45 +32,128 @@ static void growGroups(SambaEngine *engine, SambaMemoryState *memory) {
   memory->group_mask = size - 1;
 }
 
-/* Pieces that cannot have left because the stream of the oldest token is full. */
-static uint64_t piecesHeldUp(const SambaEngine *engine, const SambaMemoryState *memory) {
-  if (memory->token_base == memory->token_end)
+/* Bursts of a group that are there when the first `elements` elements of its token are. */
+static uint64_t burstsWith(const SambaEngine *engine, const SambaMemoryState *memory,
+                           const SambaLoadGroup *group, uint64_t elements) {
+  const SambaLoadRun *at = &memory->runs[group - memory->groups];
+  if (!group->has_run)
+    return group->bursts;
+  if (elements <= at->elements_before)
     return 0;
-  const SambaMemoryToken *token = sambaMemoryTokenAt(memory, memory->token_base);
-  if (!token->pushed || !engine->streams[token->output_stream].needs_acceptance)
-    return 0;
-
-  uint64_t vectors = engine->streams[token->output_stream].vectors;
-  int64_t room = (int64_t)vectors + sambaStreamRoom(engine, token->output_stream);
-  uint64_t left = room > 0 ? (uint64_t)room : 0;
-  uint64_t walked = memory->pieces - token->pieces, all = walked;
-  const SambaLoadGroup *newest = groupAt(memory, memory->group_end - 1);
-  if (memory->token_base + 1 < memory->token_end)
-    all = sambaMemoryTokenAt(memory, memory->token_base + 1)->pieces - token->pieces;
-  else if (newest->vectors)
-    all = sambaTimeScale(walked, vectors, newest->vectors);
-  return walked - sambaTimeMin(walked, sambaTimeScale(all, left, vectors));
+  uint64_t last = elements - at->elements_before - 1;
+  uint64_t address = at->address + sambaBurstRunOffset(&memory->walk, at->skipped, last);
+  uint64_t burst = address >> engine->dram.burst_shift;
+  uint64_t bursts = burst + 1 - sambaTimeMin(at->first_burst, burst + 1);
+  return sambaTimeMin(bursts, group->bursts);
 }
 
-void sambaLoadFreePlaces(SambaMemoryState *memory, uint64_t at) {
-  while (memory->group_free < memory->group_next && groupAt(memory, memory->group_free)->left <= at)
-    memory->pieces_kept -= groupAt(memory, memory->group_free++)->pieces;
+/* Whether takers keep some of a token from leaving. */
+static inline bool isHeldUp(const SambaEngine *engine, SambaMemoryState *memory) {
+  if (sambaLoadResumes(memory, engine->now))
+    return true;
+  const SambaMemoryToken *oldest = sambaMemoryTokenAt(memory, memory->token_base);
+  return memory->token_base < memory->token_end && oldest->pushed &&
+         engine->streams[oldest->output_stream].needs_acceptance;
+}
+
+/* Pieces of a group that have elements behind the first `elements` ones of their token. */
+static uint64_t piecesBehind(const SambaEngine *engine, const SambaMemoryState *memory,
+                             const SambaLoadGroup *group, uint64_t elements) {
+  if (memory->runs[group - memory->groups].elements <= elements)
+    return 0;
+  uint64_t there = group->bursts > 1 ? burstsWith(engine, memory, group, elements + 1) : 1;
+  return group->bursts > 1 ? group->bursts + 1 - there : group->pieces;
+}
+
+/* What streams that are full keep from leaving: pieces from number `from` of the pattern on that
+ * have elements behind the first `elements` ones of their token, and all from `end` on. A vector
+ * that is whole does not keep its pieces: it waits at the way out. */
+typedef struct SambaHeld {
+  uint64_t from, end, elements;
+} SambaHeld;
+
+static SambaHeld heldUp(const SambaEngine *engine, const SambaMemoryState *memory) {
+  uint64_t token = memory->held_token;
+  SambaHeld held = {memory->held_from, memory->pieces, 0};
+  int64_t left = sambaLoadLeft(memory, engine->now);
+  if (!memory->resumes) {
+    token = memory->token_base;
+    const SambaMemoryToken *oldest = sambaMemoryTokenAt(memory, token);
+    held.from = oldest->pieces;
+    left = sambaStreamRoom(engine, oldest->output_stream) +
+           (int64_t)engine->streams[oldest->output_stream].vectors;
+  }
+  if (token + 1 < memory->token_end)
+    held.end = sambaMemoryTokenAt(memory, token + 1)->pieces;
+  uint64_t vectors = left < 0 ? 0 : (uint64_t)left + 1;
+  held.elements = sambaTimeMin(vectors * memory->vector.elements, memory->token_elements);
+  return held;
+}
+
+/* Of a group that begins with piece number `piece`. */
+static uint64_t heldOfGroup(const SambaEngine *engine, const SambaMemoryState *memory,
+                            const SambaLoadGroup *group, uint64_t piece, SambaHeld held) {
+  if (piece >= held.end)
+    return group->pieces;
+  return piece < held.from ? 0 : piecesBehind(engine, memory, group, held.elements);
+}
+
+void sambaLoadFreePlaces(const SambaEngine *engine, SambaMemoryState *memory, uint64_t at) {
+  bool is_held = isHeldUp(engine, memory);
+  SambaHeld held = {0};
+  if (is_held)
+    held = heldUp(engine, memory);
+  for (; memory->group_free < memory->group_next; ++memory->group_free) {
+    const SambaLoadGroup *group = groupAt(memory, memory->group_free);
+    uint64_t piece = memory->pieces - memory->pieces_kept;
+    if (group->left > at || (is_held && heldOfGroup(engine, memory, group, piece, held)))
+      break;
+    memory->pieces_kept -= group->pieces;
+  }
+  if (memory->pieces_kept <= sambaLoadPlaces(engine->machine) / 2)
+    memory->resumes = false; /* data come more slowly than takers make room */
+}
+
+/* Takers make room: when to look again whether `pieces` of the oldest group have left. */
+static uint64_t goesOnAt(const SambaEngine *engine, const SambaMemoryState *memory,
+                         const SambaLoadGroup *oldest, uint64_t pieces) {
+  uint64_t next = sambaTimeMax(memory->resumes_at, engine->now + 1);
+  uint64_t elements = memory->runs[oldest - memory->groups].elements;
+  int64_t needed = (int64_t)sambaVectorsFor(memory->vector, elements) - memory->held_left - 2;
+  if (pieces < oldest->pieces || needed <= 0)
+    return next;
+  return sambaTimeMax(next,
+                      memory->resumes_at + sambaTimeScale(memory->held_cycles, (uint64_t)needed,
+                                                          memory->held_vectors));
 }
 
 bool sambaLoadHasPlaces(SambaEngine *engine, uint32_t actor_index, uint64_t pieces,
                         uint64_t *out_at, bool *out_full) {
   SambaMemoryState *memory = engine->actors[actor_index].memory;
-  uint64_t places = sambaLoadPlaces(engine->machine);
+  uint64_t places = sambaLoadPlaces(engine->machine), kept = memory->pieces_kept;
   *out_at = SAMBA_TIME_UNKNOWN;
-  *out_full = memory->pieces_kept && piecesHeldUp(engine, memory) + pieces > places;
-  if (*out_full)
-    return false;
-  if (!memory->pieces_kept || memory->pieces_kept + pieces <= places)
+  *out_full = false;
+  if (!kept || kept + pieces <= places)
     return true;
-  if (memory->group_free < memory->group_next)
-    *out_at = groupAt(memory, memory->group_free)->left;
-  else
+  if (memory->group_free == memory->group_next) {
     memory->awaits_place = true;
+    return false;
+  }
+
+  const SambaLoadGroup *oldest = groupAt(memory, memory->group_free);
+  *out_at = oldest->left;
+  if (oldest->left > engine->now)
+    return false;
+  bool is_held = isHeldUp(engine, memory);
+  uint64_t held = 0;
+  if (is_held)
+    held = heldOfGroup(engine, memory, oldest, memory->pieces - kept, heldUp(engine, memory));
+  if (kept - oldest->pieces + held + pieces <= places)
+    return true;
+  *out_full = is_held;
+  *out_at = is_held ? SAMBA_TIME_UNKNOWN : engine->now + 1;
+  if (memory->resumes)
+    *out_at = goesOnAt(engine, memory, oldest, kept + pieces - places);
   return false;
 }
 
@@ -119,21 +202,6 @@ uint64_t sambaLoadDataEnd(const SambaMemoryState *memory) {
     if (groupAt(memory, g)->last != SAMBA_TIME_UNKNOWN)
       end = sambaTimeMax(end, groupAt(memory, g)->last + 1);
   return end;
-}
-
-/* Bursts of a group that are there when the first `elements` elements of its token are. */
-static uint64_t burstsWith(const SambaEngine *engine, const SambaMemoryState *memory,
-                           const SambaLoadGroup *group, uint64_t elements) {
-  const SambaLoadRun *at = &memory->runs[group - memory->groups];
-  if (!group->has_run)
-    return group->bursts;
-  if (elements <= at->elements_before)
-    return 0;
-  uint64_t last = elements - at->elements_before - 1;
-  uint64_t address = at->address + sambaBurstRunOffset(&memory->walk, at->skipped, last);
-  uint64_t burst = address >> engine->dram.burst_shift;
-  uint64_t bursts = burst + 1 - sambaTimeMin(at->first_burst, burst + 1);
-  return sambaTimeMin(bursts, group->bursts);
 }
 
 /* When the data of the first `elements` elements of a token are there, of which a group has the
@@ -220,7 +288,7 @@ static void bookPart(SambaEngine *engine, SambaMemoryState *memory, const SambaM
 static void leave(SambaEngine *engine, SambaMemoryState *memory, SambaMemoryToken *token,
                   SambaLoadGroup *group) {
   const SambaStreamState *stream = NULL;
-  uint64_t end = 0;
+  uint64_t end = 0, before = memory->left_at;
   if (token->output_stream != SAMBA_NO_INDEX) {
     stream = &engine->streams[token->output_stream];
     end = group->vectors;
@@ -228,6 +296,7 @@ static void leave(SambaEngine *engine, SambaMemoryState *memory, SambaMemoryToke
 
   for (; memory->vectors_left < end; ++memory->vectors_left) {
     bool all_there = memory->left_at >= group->last;
+    before = memory->left_at;
     uint64_t elements = (memory->vectors_left + 1) * memory->vector.elements;
     elements = sambaTimeMin(elements, memory->token_elements);
     uint64_t at = memory->left_at;
@@ -242,6 +311,7 @@ static void leave(SambaEngine *engine, SambaMemoryState *memory, SambaMemoryToke
       sambaPartialTokensAdd(engine, token->output_stream, at);
     } else if (all_there) { /* so do the others, cycle by cycle */
       memory->left_at += end - memory->vectors_left;
+      before = memory->left_at - 1;
       memory->vectors_left = end;
       break;
     }
@@ -249,8 +319,10 @@ static void leave(SambaEngine *engine, SambaMemoryState *memory, SambaMemoryToke
   }
   if (stream && isBookedInParts(stream))
     bookPart(engine, memory, token);
-  /* The next vector may begin in its last burst. */
-  group->left = memory->left_at = sambaTimeMax(memory->left_at, group->last);
+  /* A vector that is whole leaves its places when the one before it leaves. The next one may begin
+   * in the last burst. */
+  group->left = sambaTimeMax(before - (before > 0), group->last);
+  memory->left_at = sambaTimeMax(memory->left_at, group->last);
 }
 
 static void endToken(SambaEngine *engine, uint32_t actor_index) {

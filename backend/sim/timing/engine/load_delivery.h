@@ -18,8 +18,24 @@ static inline bool sambaLoadHasPlacesFrom(const SambaEngine *engine, const Samba
     before = sambaMemoryTokenAt(memory, token)->pieces;
   return memory->pieces_kept + pieces <= places && memory->pieces - before + pieces <= places;
 }
+/* Vectors of the token that takers have held up last which have left by cycle `at`; below 0: of the
+ * token before it so many have not. */
+static inline int64_t sambaLoadLeft(const SambaMemoryState *memory, uint64_t at) {
+  if (at < memory->resumes_at)
+    return memory->held_left;
+  uint64_t since = sambaTimeMin(at - memory->resumes_at, 2 * memory->held_cycles);
+  return memory->held_left + 1 +
+         (int64_t)sambaTimeScale(memory->held_vectors, since, sambaTimeMax(memory->held_cycles, 1));
+}
+/* That token is not all through yet, and no other one has been since. */
+static inline bool sambaLoadResumes(SambaMemoryState *memory, uint64_t at) {
+  if (memory->resumes)
+    memory->resumes = memory->held_token + 1 >= memory->token_base &&
+                      sambaLoadLeft(memory, at) < (int64_t)memory->held_vectors;
+  return memory->resumes;
+}
 /* The places of what has left by cycle `at` are free. */
-void sambaLoadFreePlaces(SambaMemoryState *memory, uint64_t at);
+void sambaLoadFreePlaces(const SambaEngine *engine, SambaMemoryState *memory, uint64_t at);
 /* Whether the LOAD may walk `pieces` more now. If not, *out_at is the cycle at which the oldest
  * ones have left, SAMBA_TIME_UNKNOWN: the LOAD is looked at again when that is known, or when a
  * consumer makes room (*out_full). */

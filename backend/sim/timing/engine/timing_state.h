@@ -154,6 +154,9 @@ typedef struct SambaActorOutput {
   bool is_result; /* of a reduction */
   bool is_even;   /* steps of a COMPUTE make a vector each */
   SambaOutputTurns *turns;
+  /* Of a SIMD unit: elements of a full vector; the elements of a row, or what a nest of sums
+   * leaves, and the cycles in which steps make them. 0 elements: of another one. */
+  uint64_t vector_elements, row_elements, row_cycles;
 } SambaActorOutput;
 
 typedef enum {
@@ -194,9 +197,10 @@ typedef struct SambaLoadGroup {
 } SambaLoadGroup;
 
 /* Where the elements of a group lie: the first byte of the run of its bursts, elements of the run
- * before the first one that is enabled, elements of the token before the run. */
+ * before the first one that is enabled, elements of the token before the run, and up to the end of
+ * the group. */
 typedef struct SambaLoadRun {
-  uint64_t address, skipped, elements_before, first_burst;
+  uint64_t address, skipped, elements_before, first_burst, elements;
 } SambaLoadRun;
 
 /* What LOAD and STORE have besides. What comes back from memory needs the first lines of the host's
@@ -213,8 +217,14 @@ typedef struct SambaMemoryState {
   uint64_t token_mask, token_base, token_end;
   uint32_t generator, actor; /* whose it is */
   bool issuing, run_ends_token;
-  bool awaits_place;            /* until a group leaves */
-  bool is_held_up;              /* it has no place for what it walks next */
+  bool awaits_place; /* until a group leaves */
+  bool is_held_up;   /* it has no place for what it walks next */
+  /* LOAD: a taker has begun to make room for the last vectors of token `held_token`, of which
+   * `held_left` had left; it begins with piece number `held_from`. From `resumes_at` on others
+   * leave, as many as `held_vectors` in `held_cycles`. */
+  bool resumes;
+  int64_t held_left;
+  uint64_t held_token, held_from, held_vectors, held_cycles, resumes_at;
   uint64_t pieces, pieces_kept; /* walked in all; of the groups in the ring */
   uint64_t pieces_ahead;        /* of the current run, which join its next request */
   uint64_t vectors_left;        /* of the token at token_base */

@@ -181,6 +181,71 @@ static void takeWithOthers(SambaEngine *engine, SambaActor *actor, SambaStreamSt
   holdBehindOthers(actor, stream, cursor, index);
 }
 
+static uint64_t creditOf(const SambaEngine *engine, const SambaCursor *cursor) {
+  return engine->cursor_details[cursor - engine->cursors].credit;
+}
+
+/* Cycles of a SIMD unit from the step that makes a vector of its token to the end of a firing. */
+static uint64_t cyclesFrom(const SambaActor *actor, const SambaActorOutput *output,
+                           uint64_t vector) {
+  uint64_t last = (vector + 1) * output->vector_elements - 1;
+  uint64_t within = output->row_cycles - actor->step_cycles;
+  if (!output->is_result)
+    within = last % output->row_elements / actor->lanes * actor->step_cycles;
+  uint64_t before = last / output->row_elements * output->row_cycles + within;
+  return actor->work - sambaTimeMin(before, actor->work);
+}
+
+/* Cycles in which a producer makes the last vectors of a token when nothing keeps it; 0: those of a
+ * load come as they come, and an array has made them before they leave. */
+static uint64_t cyclesOfLast(const SambaEngine *engine, uint32_t stream_index, uint64_t vectors) {
+  const SambaStreamState *stream = &engine->streams[stream_index];
+  const SambaActor *producer = &engine->actors[stream->producer];
+  uint64_t first = stream->vectors - vectors;
+  if (producer->kind == SAMBA_ACTOR_READ)
+    return sambaPortCyclesOf(producer, first, stream->vectors, stream->vectors);
+  if (producer->kind != SAMBA_ACTOR_COMPUTE)
+    return 0;
+  for (uint32_t o = 0; o < producer->output_count; ++o) {
+    const SambaActorOutput *output = &producer->outputs[o];
+    if (output->open_stream == stream_index && output->row_elements && output->period == 1)
+      return cyclesFrom(producer, output, first);
+  }
+  return 0;
+}
+
+/* The producer of a token of which a way does not hold the last vectors: each of them finds a place
+ * when one has been taken, by a firing that begins now and lasts `duration`, and its credit has
+ * come. And none is made faster than the producer works, which has stood still when the way was
+ * full. */
+static void waitForPlaces(SambaEngine *engine, const SambaCursor *cursor, uint64_t vectors,
+                          uint64_t duration) {
+  SambaStreamState *stream = &engine->streams[cursor->stream];
+  SambaSegment *newest = segmentAt(stream, stream->pushed - 1);
+  uint64_t at = engine->now + sambaTimeScale(duration, vectors, stream->vectors);
+  uint64_t made = vectors ? cyclesOfLast(engine, cursor->stream, vectors) : 0;
+  if (made) /* the pace of short FIFOs has the credits in it */
+    at =
+        sambaTimeMax(at, engine->now + made) + (stream->link_cycles ? 0 : creditOf(engine, cursor));
+  newest->accept_at = sambaTimeMax(newest->accept_at, at);
+}
+
+/* The same if it is a load: from then on data leave that it has kept, as the taker goes on. */
+static void resumeLoad(SambaEngine *engine, const SambaCursor *cursor, uint64_t vectors,
+                       uint64_t duration) {
+  const SambaStreamState *stream = &engine->streams[cursor->stream];
+  SambaMemoryState *memory = engine->actors[stream->producer].memory;
+  if (!memory || memory->token_base == memory->token_end)
+    return;
+  memory->resumes = true;
+  memory->held_token = memory->token_base;
+  memory->held_from = sambaMemoryTokenAt(memory, memory->token_base)->pieces;
+  memory->held_left = (int64_t)stream->vectors - (int64_t)vectors;
+  memory->held_vectors = stream->vectors;
+  memory->held_cycles = sambaTimeMax(duration, stream->vectors);
+  memory->resumes_at = engine->now + creditOf(engine, cursor);
+}
+
 void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *input,
                     uint64_t duration) {
   SambaActor *actor = &engine->actors[actor_index];
@@ -208,16 +273,16 @@ void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *
 
   /* The producer may end once all but what the way to here holds has been taken: this is in the
    * midst of this firing when it makes room for the last of what was pushed. */
-  uint64_t beyond =
-      sambaTimeMin(untaken > cursor->capacity ? untaken - cursor->capacity : 0, stream->vectors);
-  SambaSegment *newest = segmentAt(stream, stream->pushed - 1);
+  uint64_t beyond = untaken > cursor->capacity ? untaken - cursor->capacity : 0;
   if (cursor->one_by_one)
     cursor->left = stream->vectors;
   else
-    newest->accept_at = sambaTimeMax(
-        newest->accept_at, engine->now + sambaTimeScale(duration, beyond, stream->vectors));
+    waitForPlaces(engine, cursor, sambaTimeMin(beyond, stream->vectors), duration);
+  uint64_t room_end = stream->room_end;
   if (makes_room)
     sambaStreamFindRoom(engine, stream);
+  if (beyond && stream->room_end != room_end && !cursor->one_by_one)
+    resumeLoad(engine, cursor, beyond, duration);
   if (segment->consumers == stream->cursor_count)
     stream->taken_at = engine->now;
   bool taken_by_all = --segment->consumers == 0;
@@ -244,12 +309,18 @@ void sambaInputTakeVectors(SambaEngine *engine, SambaCursor *cursor, uint64_t ve
   if (before > 0)
     return;
 
+  if (before < 0 && stream->needs_acceptance) { /* the first one makes room for another one */
+    uint64_t beyond = sambaTimeMin((uint64_t)-before, stream->vectors);
+    uint64_t made = from + creditOf(engine, cursor) + cyclesOfLast(engine, cursor->stream, beyond);
+    SambaSegment *newest = segmentAt(stream, stream->pushed - 1);
+    newest->accept_at = sambaTimeMax(newest->accept_at, made);
+  }
   /* The vector that made room for the last one of the token, and for the first of the next. */
-  uint64_t credit = engine->cursor_details[cursor - engine->cursors].credit;
-  uint64_t last = from + vectors - 1 + credit;
+  uint64_t last = from + vectors - 1 + creditOf(engine, cursor);
   if (before < 0 && room >= 0 && stream->needs_acceptance) {
     SambaSegment *newest = segmentAt(stream, stream->pushed - 1);
-    newest->accept_at = sambaTimeMax(newest->accept_at, last - sambaTimeMin(last, (uint64_t)room));
+    newest->accept_at =
+        sambaTimeMax(newest->accept_at, last + 1 - sambaTimeMin(last, (uint64_t)room));
     acceptLastToken(engine, cursor->stream);
   }
   if (room > 0)
