@@ -309,7 +309,8 @@ void sambaInputTakeVectors(SambaEngine *engine, SambaCursor *cursor, uint64_t ve
   if (before > 0)
     return;
 
-  if (before < 0 && stream->needs_acceptance) { /* the first one makes room for another one */
+  /* The first one makes room for another one, unless another taker is behind this one. */
+  if (before < 0 && room > before && stream->needs_acceptance) {
     uint64_t beyond = sambaTimeMin((uint64_t)-before, stream->vectors);
     uint64_t made = from + creditOf(engine, cursor) + cyclesOfLast(engine, cursor->stream, beyond);
     SambaSegment *newest = segmentAt(stream, stream->pushed - 1);
