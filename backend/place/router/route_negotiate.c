@@ -610,8 +610,13 @@ bool sambaRoutingNegotiate(SambaRouting *routing, uint32_t *out_channel) {
     if (search->over_count)
       dropWishes(search, !begun, start);
   }
+  const Rounds rounds = {routing->most_rounds, routing->sure_rounds};
   if (!begun || search->over_count)
-    negotiate(search, &(Rounds){routing->most_rounds, routing->sure_rounds}, !begun, start);
+    negotiate(search, &rounds, !begun, start);
+  if (begun && search->over_count) { /* wishes have led where there is no way */
+    dropWishes(search, true, start);
+    negotiate(search, &rounds, true, start);
+  }
 
   bool legal = !search->over_count;
   if (!legal)
