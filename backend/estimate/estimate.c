@@ -211,7 +211,8 @@ static uint32_t turnRate(uint32_t rate, uint32_t turns) {
   return beside > rate ? beside : rate;
 }
 
-/* An operand of an array that uses at least so much of a lane wants so much of it. */
+/* An operand of an array that uses at least so much of a lane wants so much of it, in permille. Of
+ * 600, 700, 800, 850, 900 and 960 the products of three models took fewest cycles with 900. */
 enum { operandUses = 150, operandWants = 900 };
 
 const uint32_t *sambaSectionWishedRates(const SambaSection *section, const uint32_t *rates,

@@ -27,15 +27,15 @@
 /* Fills the hops of every stream (memory from section->arena). Every unit must be placed legally.
  * rates: of each stream, in permille of a lane (sambaSectionRates). wishes: the same, as far as
  * there is room (sambaSectionWishedRates), or NULL: lanes need not be so empty, and ports of units
- * are not asked.
+ * are not asked. What is routed without wishes is routed with them.
  * When all streams have hops already (routed by hand) they stay; when only some have, all are
  * routed anew. Hops: depth-first from the source; hops[0].in is the source's physical output (UNIT
  * or AG; lane = port number); a destination is a hop whose out is UNIT or AG. Where one stream
  * reaches one unit several times, its hops there are in the order of the destinations. Errors,
  * SAMBA_EXHAUSTED: a unit's physical ports or a link cannot carry what is planned; names the link,
  * the capacity and the streams. SAMBA_INVALID: a unit without a place. On failure no stream has
- * changed. On an ideal network no stream has a route, and nothing is done. It has 60 rounds; from
- * the 20th on it gives up where the links that carry too much become fewer too slowly to be gone by
+ * changed. On an ideal network no stream has a route, and nothing is done. It has 60 rounds
+ * (and 12 for wishes, from where it has 60 again if they lead nowhere); from the 20th on it gives up where the links that carry too much become fewer too slowly to be gone by
  * the last. */
 SambaStatus sambaSectionRoute(SambaSection *section, const SambaMachine *machine,
                               const uint32_t *rates, const uint32_t *wishes);

@@ -567,8 +567,7 @@ static void negotiate(Search *search, const Rounds *rounds, bool all, uint32_t *
   free(counts);
 }
 
-/* From here on rates count. Nets stay where their wishes have led them, or, where too many of these
- * were not met, begin anew. */
+/* From here on rates count. Nets stay where their wishes have led them, or begin anew. */
 static void dropWishes(Search *search, bool anew, uint32_t *start) {
   SambaRouting *routing = search->r;
   size_t lanes = (size_t)routing->channel_count * search->stride;
@@ -597,7 +596,9 @@ bool sambaRoutingNegotiate(SambaRouting *routing, uint32_t *out_channel) {
   searchCreate(search, routing);
   uint32_t *start =
       sambaAllocate(sambaArraySize((size_t)routing->channel_count + 1, sizeof *start));
-  bool wishes = false, begun = false;
+  const Rounds wish_rounds = {WISH_ROUNDS, WISH_ROUNDS};
+  const Rounds rounds = {routing->most_rounds, routing->sure_rounds};
+  bool wishes = false, found = false;
 
   for (uint32_t n = 0; n < routing->net_count; ++n) {
     SambaNet *net = &routing->nets[n];
@@ -605,18 +606,17 @@ bool sambaRoutingNegotiate(SambaRouting *routing, uint32_t *out_channel) {
     wishes |= net->wish > net->rate;
   }
   if (wishes) {
-    negotiate(search, &(Rounds){WISH_ROUNDS, WISH_ROUNDS}, true, start);
-    begun = search->over_count <= routing->channel_count / WISH_SHARE;
-    if (search->over_count)
-      dropWishes(search, !begun, start);
+    negotiate(search, &wish_rounds, true, start);
+    if (search->over_count && search->over_count <= routing->channel_count / WISH_SHARE) {
+      dropWishes(search, false, start);
+      negotiate(search, &rounds, false, start);
+    }
+    found = !search->over_count;
+    if (!found) /* as if there were no wishes */
+      dropWishes(search, true, start);
   }
-  const Rounds rounds = {routing->most_rounds, routing->sure_rounds};
-  if (!begun || search->over_count)
-    negotiate(search, &rounds, !begun, start);
-  if (begun && search->over_count) { /* wishes have led where there is no way */
-    dropWishes(search, true, start);
+  if (!found)
     negotiate(search, &rounds, true, start);
-  }
 
   bool legal = !search->over_count;
   if (!legal)

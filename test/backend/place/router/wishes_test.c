@@ -26,10 +26,11 @@ static void createProduct(Network *network, const SambaMachine *machine) {
   expectOk(sambaSectionPlace(&network->section, machine, network->rates));
 }
 
-static uint32_t *wishesOf(const Network *network, uint32_t wish) {
+/* Streams of rate `rate` wish for more. */
+static uint32_t *wishesOf(const Network *network, uint32_t rate, uint32_t wish) {
   uint32_t *wishes = malloc(network->section.stream_count * sizeof *wishes);
   for (uint32_t s = 0; s < network->section.stream_count; ++s)
-    wishes[s] = network->rates[s] == OPERAND ? wish : network->rates[s];
+    wishes[s] = network->rates[s] == rate ? wish : network->rates[s];
   return wishes;
 }
 
@@ -60,7 +61,7 @@ static uint32_t sharedLanes(const Network *network, const SambaMachine *machine)
 static uint32_t route(const SambaMachine *machine, uint32_t wish) {
   Network network;
   createProduct(&network, machine);
-  uint32_t *wishes = wish ? wishesOf(&network, wish) : NULL;
+  uint32_t *wishes = wish ? wishesOf(&network, OPERAND, wish) : NULL;
   expectOk(sambaSectionRoute(&network.section, machine, network.rates, wishes));
   expectOk(sambaSectionCheckRoutes(&network.section, machine, network.rates));
   expectOk(sambaSectionCheckChannels(&network.section, machine));
@@ -89,8 +90,29 @@ static void wishesAreNoNeeds(void **state) {
   assert_true(route(&machine, 1000) > 0);
 }
 
+/* What finds its ways without wishes finds some with them, also where the wishes have led streams
+ * where there is no way on. */
+static void wishesCostNoRoute(void **state) {
+  (void)state;
+  SambaMachine machine = networkMachine("sn40l");
+  const uint32_t full = 575;
+  for (int wishing = 0; wishing < 2; ++wishing) {
+    Network network;
+    networkCreate(&network, "product");
+    networkMatmul(&network, 40, 13, 16, full, full / 4);
+    expectOk(sambaSectionPlace(&network.section, &machine, network.rates));
+    uint32_t *wishes = wishesOf(&network, full, 900);
+    expectOk(
+        sambaSectionTryRoute(&network.section, &machine, network.rates, wishing ? wishes : NULL));
+    expectOk(sambaSectionCheckRoutes(&network.section, &machine, network.rates));
+    free(wishes);
+    networkDestroy(&network);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(operandsHaveTheirOwnLanes),
-                                     cmocka_unit_test(wishesAreNoNeeds)};
+                                     cmocka_unit_test(wishesAreNoNeeds),
+                                     cmocka_unit_test(wishesCostNoRoute)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
