@@ -718,7 +718,7 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
   choice->pcus = sambaTileNestPcus(nest);
   choice->pmus = 0;
   if (!mayBeat(limits, bound, nest)) {
-    hasPmus(limits, choice);
+    hasPmus(limits, choice); /* notes in the trace what was granted */
     return false;
   }
 

@@ -37,14 +37,17 @@ static uint64_t vectorsWritten(const SambaEngine *engine, const SambaActor *writ
 }
 
 void sambaArrayWalkBuild(SambaEngine *engine) {
-  uint64_t written = 0;
+  uint64_t left = mostWritten;
   for (uint32_t u = 0; u < engine->section->unit_count; ++u) {
     const SambaActor *write = &engine->actors[engine->unit_actors[u]];
-    if (canWalk(engine, u))
-      written = sambaTimeMax(written,
-                             written + sambaTimeMul(write->firings, vectorsWritten(engine, write)));
+    if (!canWalk(engine, u))
+      continue;
+    uint64_t own = sambaTimeMul(write->firings, vectorsWritten(engine, write));
+    if (own > left)
+      return;
+    left -= own;
   }
-  for (uint32_t u = 0; u < engine->section->unit_count && written <= mostWritten; ++u) {
+  for (uint32_t u = 0; u < engine->section->unit_count; ++u) {
     if (!canWalk(engine, u))
       continue;
     SambaArrayWalk *walk = SAMBA_ARENA_NEW(&engine->arena, SambaArrayWalk);

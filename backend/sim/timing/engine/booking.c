@@ -334,8 +334,7 @@ const SambaFlow *sambaShareBook(SambaShare *share, uint32_t index, uint64_t now,
     window = sambaTimeMax(window, done);
     window -= share->lets_in && comes && window > sambaTimeMax(cycles, least);
   }
-  if (many)
-    free(many);
+  free(many);
   double left = leftOf(flow, flow->cycles, flow->begin, now) + sambaNumberOf(cycles);
   double before = isListed(share, flow) ? flow->left : 0;
   *flow = (SambaFlow){.begin = now,
