@@ -34,9 +34,10 @@
  * reaches one unit several times, its hops there are in the order of the destinations. Errors,
  * SAMBA_EXHAUSTED: a unit's physical ports or a link cannot carry what is planned; names the link,
  * the capacity and the streams. SAMBA_INVALID: a unit without a place. On failure no stream has
- * changed. On an ideal network no stream has a route, and nothing is done. It has 60 rounds
- * (and 12 for wishes, from where it has 60 again if they lead nowhere); from the 20th on it gives up where the links that carry too much become fewer too slowly to be gone by
- * the last. */
+ * changed. On an ideal network no stream has a route, and nothing is done. It has 12 rounds for
+ * wishes and 60 for rates, and 60 more when wishes have led where there is no way; from the 20th on
+ * it gives up where the links that carry too much become fewer too slowly to be gone by the last.
+ */
 SambaStatus sambaSectionRoute(SambaSection *section, const SambaMachine *machine,
                               const uint32_t *rates, const uint32_t *wishes);
 
