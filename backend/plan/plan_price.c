@@ -141,7 +141,7 @@ static double generatorCycles(const SambaPlanTraffic *traffic, double rate) {
     const SambaDemand *demand = &traffic->demands[i];
     double more = round(fmax(0, traffic->limits->ags - apart) * demand->bytes / all);
     double share = demand->least_ags + more;
-    sambaRaise(&slowest, demand->bytes / (sambaDemandUsableAgs(demand, share) * rate));
+    sambaRaiseTo(&slowest, demand->bytes / (sambaDemandUsableAgs(demand, share) * rate));
   }
   return slowest;
 }
@@ -162,7 +162,7 @@ static double firstCycles(const SambaPlanTraffic *traffic, double compute, doubl
     const SambaDemand *demand = &traffic->demands[i];
     double bytes = traffic->first_bytes - demand->first_bytes + demand->bytes;
     if (demand->due < 1)
-      sambaRaise(&cycles, bytes / rate - demand->due * compute);
+      sambaRaiseTo(&cycles, bytes / rate - demand->due * compute);
   }
   return cycles;
 }
@@ -174,15 +174,15 @@ static double fullCycles(const SambaPlanTraffic *traffic, double firing, double 
   double passes = (double)sambaTileNestPasses(nest);
   double cycles = (firing + skewCycles(nest)) * firings + traffic->turns;
   if (sambaTileNestCarriesSums(nest))
-    sambaRaise(&cycles,
-               (firing + sumCycles(nest)) * firings / passes / (double)sambaTileNestResults(nest));
+    sambaRaiseTo(&cycles, (firing + sumCycles(nest)) * firings / passes /
+                              (double)sambaTileNestResults(nest));
   if (hasLongTokens(nest))
     cycles *= longTokenCost;
   if (sambaTileNestPairsFarApart(nest))
     cycles *= farApartCost;
-  sambaRaise(&cycles, traffic->slowest);
-  sambaRaise(&cycles, traffic->dram_bytes / sambaMachineDramBytesPerCycle(machine));
-  sambaRaise(&cycles, traffic->ag_cycles / traffic->limits->ags);
+  sambaRaiseTo(&cycles, traffic->slowest);
+  sambaRaiseTo(&cycles, traffic->dram_bytes / sambaMachineDramBytesPerCycle(machine));
+  sambaRaiseTo(&cycles, traffic->ag_cycles / traffic->limits->ags);
   if (nest->group->systolic)
     return cycles;
   double generators =
@@ -293,8 +293,8 @@ static bool price(const SambaGroupLimits *limits, double bound, SambaLevelsUse u
   if (!hasPmus(limits, choice) || traffic.least_ags > fmax(limits->ags, traffic.uses))
     return false;
   if (limits->buffered_output)
-    sambaRaise(&traffic.slowest,
-               out_all / limits->output_buffers / (double)machine->pmu_port_bytes);
+    sambaRaiseTo(&traffic.slowest,
+                 out_all / limits->output_buffers / (double)machine->pmu_port_bytes);
 
   double cycles = fullCycles(&traffic, firing, firings);
   double dram = sambaMachineDramBytesPerCycle(machine);

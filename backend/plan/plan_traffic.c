@@ -92,8 +92,8 @@ static double leastLoads(const SambaTileNest *nest, uint32_t operand, uint32_t s
   int64_t flows = nest->machine->flows_per_lane;
   double ranges = leastRanges(nest, operand, flows);
   if (spread > 1)
-    sambaRaise(&ranges,
-               leastRanges(nest, operand, flows * nest->machine->unit_vector_outputs / spread));
+    sambaRaiseTo(&ranges,
+                 leastRanges(nest, operand, flows * nest->machine->unit_vector_outputs / spread));
   return ranges;
 }
 
@@ -137,8 +137,8 @@ static double buffersOf(SambaPlanTraffic *traffic, uint32_t i, double sources, d
     return sources;
   double tokens = (double)sambaTileNestTrips(nest, sambaTileNestTokenLevel(nest, i));
   double turn = fmax(neighbours, sambaTileNestTokensInTurn(nest, i));
-  sambaRaise(&traffic->slowest,
-             1.2 * turn * tokens * token_bytes / (double)nest->machine->pmu_port_bytes);
+  sambaRaiseTo(&traffic->slowest,
+               1.2 * turn * tokens * token_bytes / (double)nest->machine->pmu_port_bytes);
   return sources / neighbours;
 }
 
@@ -161,7 +161,7 @@ static void addIndexed(SambaPlanTraffic *traffic, uint32_t i, double sources) {
   traffic->dram_bytes += sambaMachineBurstBytes(nest->machine, all, row);
   traffic->requests += requestsFor(nest->machine, all, row);
   traffic->ag_cycles += all / rate;
-  sambaRaise(&traffic->slowest, all / traffic->limits->replicas / rate);
+  sambaRaiseTo(&traffic->slowest, all / traffic->limits->replicas / rate);
 }
 
 /* An operand from buffers of the section. Several read ports share the side of a PMU, and the first
@@ -175,9 +175,9 @@ static void addOnChip(SambaPlanTraffic *traffic, uint32_t i, double sources, dou
   uint32_t buffers = (ports + together - 1) / together;
   double tokens = (double)sambaTileNestTrips(nest, sambaTileNestTokenLevel(nest, i));
 
-  sambaRaise(&traffic->slowest, sambaTileNestBankTurns(nest, i) * tokens * sources /
-                                    traffic->limits->buffers[i] * token_bytes * twins / buffers /
-                                    (double)nest->machine->pmu_port_bytes);
+  sambaRaiseTo(&traffic->slowest, sambaTileNestBankTurns(nest, i) * tokens * sources /
+                                      traffic->limits->buffers[i] * token_bytes * twins / buffers /
+                                      (double)nest->machine->pmu_port_bytes);
   traffic->pmus += (ports > 1 ? buffers : 0) * traffic->limits->buffers[i];
 }
 
@@ -243,9 +243,9 @@ void sambaPlanTrafficOperand(SambaPlanTraffic *traffic, SambaTileNest *nest, uin
   /* So many generators per buffer, or per staging buffer of several copies. */
   double ways = direct ? 1 : waysOf(traffic);
   double loading = all / (direct ? loaded : ways * ceil(loaded / staged)) / rate;
-  sambaRaise(&traffic->slowest, loading);
+  sambaRaiseTo(&traffic->slowest, loading);
   if (nest->depth[i] == 1 && slots > 1) /* filling and reading take turns */
-    sambaRaise(&traffic->turns, loading);
+    sambaRaiseTo(&traffic->turns, loading);
   ++traffic->uses;
   double least_ags = leastLoads(nest, i, spread * ring);
   traffic->least_ags += least_ags;
@@ -319,7 +319,7 @@ void sambaPlanTrafficStores(SambaPlanTraffic *traffic, double bytes) {
       leastRanges(nest, SAMBA_NO_INDEX, staged > 1 && flows >= 16 ? flows * flows / 4 : flows);
   traffic->least_ags += traffic->store_ags;
   ++traffic->uses;
-  sambaRaise(&traffic->slowest, bytes * rounds / nest->copies / (double)machine->ag_bytes);
+  sambaRaiseTo(&traffic->slowest, bytes * rounds / nest->copies / (double)machine->ag_bytes);
 }
 
 bool sambaPlanTrafficSums(SambaPlanTraffic *traffic) {
@@ -331,8 +331,8 @@ bool sambaPlanTrafficSums(SambaPlanTraffic *traffic) {
     return false;
 
   double firings = (double)sambaTileNestTrips(nest, sambaTileNestLoops(nest)) * nest->copies;
-  sambaRaise(&traffic->slowest, 4 * (double)sambaTileNestPassElements(nest) * firings /
-                                    (sums.buffers * (double)nest->machine->pmu_port_bytes));
+  sambaRaiseTo(&traffic->slowest, 4 * (double)sambaTileNestPassElements(nest) * firings /
+                                      (sums.buffers * (double)nest->machine->pmu_port_bytes));
   traffic->pmus += sums.buffers;
   return true;
 }

@@ -21,7 +21,7 @@ typedef struct SambaPlanTraffic {
   SambaDemand demands[SAMBA_MAX_GROUP_OPERANDS]; /* of the operands in memory */
 } SambaPlanTraffic;
 
-static inline void sambaRaise(double *value, double other) {
+static inline void sambaRaiseTo(double *value, double other) {
   *value = other > *value ? other : *value;
 }
 
