@@ -322,18 +322,24 @@ uint32_t sambaCodegenCompute(SambaAssembly *assembly, const SambaTileNest *nest,
   /* Strides of all ports, the output last, a row per counter. What sums start at has the order of
    * the output, and so has what an array hands on. */
   const uint32_t ports = operands.count + carries;
+  const uint32_t width = ports + 1 + group->operand_count;
   uint64_t elements[SAMBA_MAX_GROUP_OPERANDS + 2];
   uint32_t made = (1u << group->parallel_count) - 1; /* dimensions of the output's tokens */
-  int64_t *strides = sambaAllocateZeroed((size_t)(chain.count + 1) * (ports + 1), sizeof *strides);
+  int64_t *strides = sambaAllocateZeroed((size_t)(chain.count + 1) * width, sizeof *strides);
   for (uint32_t p = 0; p < operands.first; ++p)
-    elements[p] = denseStrides(&chain, made, ports + 1, p, strides);
+    elements[p] = denseStrides(&chain, made, width, p, strides);
   for (uint32_t i = 0; i < group->operand_count; ++i)
     if (operands.taken[i])
       elements[operands.port_of[i]] =
-          denseStrides(&chain, nest->streamed[i], ports + 1, operands.port_of[i], strides);
+          denseStrides(&chain, nest->streamed[i], width, operands.port_of[i], strides);
   for (uint32_t p = operands.count; p <= ports; ++p)
-    elements[p] = denseStrides(&chain, made, ports + 1, p, strides);
-  mergeCounters(group, &chain, strides, ports + 1);
+    elements[p] = denseStrides(&chain, made, width, p, strides);
+  /* What the tail's operands keep apart, the array steps through apart: then the counters of one
+   * are the other's, cut. */
+  for (uint32_t i = 0; i < group->operand_count && part == SAMBA_COMPUTE_ARRAY; ++i)
+    if (group->operands[i].value && group->operands[i].late)
+      denseStrides(&chain, nest->streamed[i], width, ports + 1 + i, strides);
+  mergeCounters(group, &chain, strides, width);
 
   uint32_t index =
       sambaAssemblyAddUnit(assembly, SAMBA_UNIT_COMPUTE, name, layer, ports, 1 + carries);
@@ -352,7 +358,7 @@ uint32_t sambaCodegenCompute(SambaAssembly *assembly, const SambaTileNest *nest,
     SambaPort *port = p < ports ? &unit->inputs[p] : &unit->outputs[0];
     int64_t *own = SAMBA_ARENA_ARRAY(arena, int64_t, chain.count);
     for (uint32_t c = 0; c < chain.count; ++c)
-      own[c] = strides[c * (ports + 1) + p];
+      own[c] = strides[c * width + p];
     port->compute.strides = own;
     port->token_elements = elements[p];
   }
