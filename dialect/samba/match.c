@@ -139,3 +139,14 @@ void sambaRaiseReplace(MlirOperation root, const char *name, intptr_t count,
   MlirValue made = sambaRaiseBuild(root, name, count, operands, attribute_count, attributes);
   mlirValueReplaceAllUsesOfWith(sambaMatchResult(root), made);
 }
+
+MlirValue sambaRaiseReshape(MlirOperation root, MlirValue value, intptr_t rank,
+                            const int64_t *dims) {
+  MlirContext context = mlirOperationGetContext(root);
+  bool same = rank == sambaMatchRank(value);
+  for (intptr_t axis = 0; axis < rank && same; ++axis)
+    same = dims[axis] == sambaMatchSize(value, axis);
+  MlirNamedAttribute shape =
+      sambaNamedAttribute(context, "shape", mlirDenseI64ArrayGet(context, rank, dims));
+  return same ? value : sambaRaiseBuild(root, "samba.reshape", 1, &value, 1, &shape);
+}

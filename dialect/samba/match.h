@@ -40,6 +40,9 @@ bool sambaMatchUsedOnce(MlirValue value);
 MlirValue sambaRaiseBuild(MlirOperation root, const char *name, intptr_t count,
                           const MlirValue *operands, intptr_t attribute_count,
                           const MlirNamedAttribute *attributes);
+/* The value with these dimensions: itself where it has them. */
+MlirValue sambaRaiseReshape(MlirOperation root, MlirValue value, intptr_t rank,
+                            const int64_t *dims);
 /* Root's users take that result instead of root's. */
 void sambaRaiseReplace(MlirOperation root, const char *name, intptr_t count,
                        const MlirValue *operands, intptr_t attribute_count,

@@ -104,17 +104,6 @@ static bool readScores(MlirValue value, Scores *out) {
   return !mlirOperationIsNull(out->product) && sambaMatchUsedOnce(value);
 }
 
-static MlirValue reshapedTo(MlirOperation root, MlirValue value, intptr_t rank,
-                            const int64_t *dims) {
-  MlirContext context = mlirOperationGetContext(root);
-  bool same = rank == sambaMatchRank(value);
-  for (intptr_t axis = 0; axis < rank && same; ++axis)
-    same = dims[axis] == sambaMatchSize(value, axis);
-  MlirNamedAttribute shape =
-      sambaNamedAttribute(context, "shape", mlirDenseI64ArrayGet(context, rank, dims));
-  return same ? value : sambaRaiseBuild(root, "samba.reshape", 1, &value, 1, &shape);
-}
-
 /* The dimensions of `value`, which broadcasts to `scores`, when the leading ones of the scores
  * become those of `whole`: each of the former must be a product of some of the latter. */
 static bool splitLeading(MlirValue value, MlirValue scores, MlirValue whole, int64_t *dims) {
@@ -198,7 +187,7 @@ static MlirValue split(MlirOperation root, MlirValue value, MlirValue scores, Ml
   int64_t dims[SAMBA_MAX_RANK];
   if (sambaMatchSameType(scores, whole) || !splitLeading(value, scores, whole, dims))
     return value;
-  return reshapedTo(root, value, sambaMatchRank(whole), dims);
+  return sambaRaiseReshape(root, value, sambaMatchRank(whole), dims);
 }
 
 /* What the masks add to the scores, from the inmost outwards: a chosen fill replaces what was added
@@ -242,7 +231,19 @@ static MlirValue keptMask(MlirOperation root, const Mask *mask, MlirValue whole)
              : sambaRaiseBuild(root, "samba.logical_not", 1, &condition, 0, NULL);
 }
 
+static bool swapsLast(MlirOperation permute) {
+  intptr_t rank = mlirOperationIsNull(permute) ? 0 : sambaMatchRank(sambaMatchResult(permute));
+  for (intptr_t axis = 0; axis < rank; ++axis)
+    if (mlirDenseI64ArrayGetElement(sambaOperationAttribute(permute, "dims"), axis) !=
+        (axis + 2 < rank ? axis : 2 * rank - 3 - axis))
+      return false;
+  return rank >= 2;
+}
+
 static MlirValue swappedLast(MlirOperation root, MlirValue value) {
+  MlirOperation permute = sambaMatchMaker(value, "permute");
+  if (swapsLast(permute))
+    return mlirOperationGetOperand(permute, 0);
   MlirContext context = mlirOperationGetContext(root);
   int64_t dims[SAMBA_MAX_RANK];
   intptr_t rank = sambaMatchRank(value);
@@ -275,15 +276,6 @@ static MlirOperation softmaxOf(MlirValue value, bool *out_reshaped) {
   return !mlirOperationIsNull(softmax) && sambaMatchLastAxis(softmax) && sambaMatchUsedOnce(value)
              ? softmax
              : (MlirOperation){NULL};
-}
-
-static bool swapsLast(MlirOperation permute) {
-  intptr_t rank = mlirOperationIsNull(permute) ? 0 : sambaMatchRank(sambaMatchResult(permute));
-  for (intptr_t axis = 0; axis < rank; ++axis)
-    if (mlirDenseI64ArrayGetElement(sambaOperationAttribute(permute, "dims"), axis) !=
-        (axis + 2 < rank ? axis : 2 * rank - 3 - axis))
-      return false;
-  return rank >= 2;
 }
 
 /* softmax(..) v, or v^T softmax(..)^T, which is its transpose. */
@@ -338,5 +330,5 @@ void sambaRaiseAttention(MlirOperation root) {
     dims[axis] = sambaMatchSize(sambaMatchResult(root), axis);
   mlirValueReplaceAllUsesOfWith(
       sambaMatchResult(root),
-      reshapedTo(root, result, sambaMatchRank(sambaMatchResult(root)), dims));
+      sambaRaiseReshape(root, result, sambaMatchRank(sambaMatchResult(root)), dims));
 }

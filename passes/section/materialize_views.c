@@ -1,7 +1,8 @@
 /* samba-materialize-views: puts samba.contiguous (a copy) where a view cannot be read in place - a
  * reshape of a strided view, a padded window over a part of a tensor, a repeated constant or an
  * argin that must be in memory - and where a graph returns something that is no result of an
- * operation.
+ * operation. What simplify_views.h knows
+ * to be the same in another form is not copied.
  *
  * The reader of sections is the judge: what it cannot compose is copied. Afterwards every operation
  * can read its operands through views alone. A copy belongs to the phase of those that read it, so
@@ -14,6 +15,7 @@
 #include "dialect/samba/phase.h"
 #include "dialect/samba/samba.h"
 #include "dialect/stages/read_section.h"
+#include "passes/section/simplify_views.h"
 #include "support/container/pointer_map.h"
 
 #include "mlir-c/BuiltinAttributes.h"
@@ -224,6 +226,7 @@ static void materializeReturns(MlirOperation terminator) {
 
 static void materializeFunction(MlirOperation function) {
   MlirBlock body = sambaBodyOf(function);
+  sambaSimplifyViews(body);
   SAMBA_ARRAY(MlirOperation) operations = {0};
   size_t uses = 0;
 
