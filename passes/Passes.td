@@ -133,7 +133,9 @@ def RaiseIdioms : Pass<"samba-raise-idioms", "::mlir::ModuleOp"> {
   let description = [{
     layer_norm, rms_norm, gelu (both forms), silu, softmax, scaled_dot_product_attention (scale on q
     and k or on the scores, masks added or chosen, heads split off the batch, products as einsum)
-    and rotary_embedding from their formulas. Near misses stay as they are. Part of o1, not of o0.
+    and rotary_embedding from their formulas. Attention whose keys and values are repeated for the
+    heads that share them reads them where they lie. Near misses stay as they are. Part of o1, not
+    of o0.
   }];
 }
 

@@ -12,6 +12,9 @@ void sambaRaiseShiftedSoftmax(MlirOperation root);
 void sambaRaiseAttention(MlirOperation root);
 void sambaRaiseRotary(MlirOperation root);
 
+/* Behind the others: attention reads the keys and values of grouped heads without copies. */
+void sambaShareHeads(MlirOperation attention);
+
 /* Before the others: the einsums of attention become matmul. */
 void sambaLowerAttentionEinsums(MlirOperation function);
 

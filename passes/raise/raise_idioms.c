@@ -9,6 +9,8 @@
  * - scaled_dot_product_attention: softmax(q k^T * scale [+ masks]) v. The scale may be on q and k,
  * a mask a where, heads split off the batch for a mask, v left of a transposed softmax, the
  * products einsum.
+ * - Grouped heads: attention to keys and values that were repeated for the heads that share them
+ *   reads them where they lie (share_heads.c).
  * - rotary_embedding: x cos + turned(x) sin, halves or pairs turned, of a whole head or of a part.
  *
  * Means run over the last axes, eps and the other numbers are repeated constants. What matches is
@@ -219,6 +221,12 @@ static void raiseFunction(MlirOperation function) {
           !mlirOpOperandIsNull(mlirValueGetFirstUse(sambaMatchResult(operation))))
         idioms[i].raise(operation);
   }
+
+  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(function));
+       !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
+    if (sambaStringRefEqualC(sambaOperatorNameOf(operation), "scaled_dot_product_attention") &&
+        !mlirOpOperandIsNull(mlirValueGetFirstUse(sambaMatchResult(operation))))
+      sambaShareHeads(operation);
 }
 
 bool sambaRaiseIdioms(MlirOperation module) {
