@@ -16,6 +16,16 @@ static const char *stageName(const SambaCodegen *codegen, uint32_t stage) {
   return codegen->graph->stages[stage].name ? codegen->graph->stages[stage].name : "";
 }
 
+/* Whether copies would store rows of the same places: then the last of equal indices need not stay
+ * the last. */
+static bool copiesShareRows(const SambaTileNest *nest) {
+  const SambaGroup *group = nest->group;
+  bool share = false;
+  for (uint32_t dim = 0; dim < group->dim_count; ++dim)
+    share |= nest->unroll[dim] > 1 && sambaGroupDepends(group, group->output.index_operand, dim);
+  return share;
+}
+
 static SambaStatus makeNests(SambaCodegen *codegen) {
   for (uint32_t g = 0; g < codegen->groups.count; ++g) {
     const SambaGroup *group = codegen->groups.groups[g];
@@ -24,7 +34,7 @@ static SambaStatus makeNests(SambaCodegen *codegen) {
       return sambaStatusMake(SAMBA_INVALID, "stage %u (%s) has no mapping; plan the section first",
                              group->anchor, stageName(codegen, group->anchor));
     SAMBA_RETURN_IF_ERROR(sambaTileNestMake(codegen->graph, group, codegen->machine, &plan->nest));
-    if (group->output.index_operand != SAMBA_NO_INDEX && plan->nest.copies > 1)
+    if (group->output.index_operand != SAMBA_NO_INDEX && copiesShareRows(&plan->nest))
       return sambaStatusMake(
           SAMBA_INVALID,
           "mapping of stage %u (%s): an indexed store is in order, so it is not unrolled",

@@ -106,9 +106,10 @@ void sambaStateStaged(const SambaTileNest *nest, uint32_t count, const uint32_t 
 /* The load of an indexed operand in one replica, and what brings its indices. */
 SambaStatus sambaCodegenAddIndexedSource(SambaCodegen *codegen, uint32_t group, uint32_t operand,
                                          uint32_t replica, const SambaEndpoints *consumers);
-/* The load of an indexed store's indices, and the access that they complete. */
+/* The load of the indices of an indexed store, which has this number, and the access that they
+ * complete. */
 void sambaCodegenAddStoreIndices(SambaCodegen *codegen, uint32_t group, const SambaCopyRange *range,
-                                 uint32_t store);
+                                 uint32_t number, uint32_t store);
 
 /* --- buffered_tensors.c --- */
 

@@ -214,7 +214,8 @@ void sambaAgUsesCollect(SambaCodegen *codegen, SambaAgUses *uses, int64_t *total
         addOperand(codegen, plan, i, begins[g], uses, total);
     if (codegen->graph->tensors[group->output.tensor].role != SAMBA_TENSOR_RESULT)
       continue;
-    *total += group->output.index_operand != SAMBA_NO_INDEX; /* loads the indices */
+    if (group->output.index_operand != SAMBA_NO_INDEX)
+      *total += nest->copies; /* each loads the indices */
     double bytes = (double)sambaTileNestTileElements(nest) * (double)sambaTileNestResults(nest) *
                    nest->copies *
                    sambaDTypeBytes(codegen->graph->tensors[group->output.tensor].dtype);
@@ -239,7 +240,8 @@ SambaAgOptions sambaAgOptionsOf(SambaCodegen *codegen, const SambaAgUse *use) {
   SambaAgOptions options = {0, SAMBA_ARENA_ARRAY(&codegen->scratch, SambaAgOption, most + 1)};
   SambaAgUse asked = *use;
 
-  for (int round = 0; round < 2 && !options.size; ++round) {
+  /* What is stored by index has a store for each copy, and each takes all indices. */
+  for (int round = 0; round < 2 && !options.size && !use->indexed; ++round) {
     for (uint32_t wanted = 1; wanted <= most; ++wanted) {
       SambaAgShare share = shareOf(codegen, &asked, wanted);
       if (share.ranges &&

@@ -189,7 +189,7 @@ SambaStatus sambaCodegenAddIndexedSource(SambaCodegen *codegen, uint32_t g, uint
 }
 
 void sambaCodegenAddStoreIndices(SambaCodegen *codegen, uint32_t g, const SambaCopyRange *range,
-                                 uint32_t store) {
+                                 uint32_t number, uint32_t store) {
   const SambaGroupPlan *plan = &codegen->plans[g];
   const SambaTileNest *nest = &plan->nest;
   const SambaStageOperand *output = &nest->group->output;
@@ -209,7 +209,8 @@ void sambaCodegenAddStoreIndices(SambaCodegen *codegen, uint32_t g, const SambaC
     elements *= (uint64_t)nest->pass[dims[i]];
   }
 
-  const char *name = sambaArenaFormat(codegen->arena, "%s.index", plan->prefix);
+  const char *name =
+      sambaArenaFormat(codegen->arena, number ? "%s.index%u" : "%s.index", plan->prefix, number);
   uint32_t load = sambaCodegenAddLoad(codegen, map->tensor, name,
                                       sambaCodegenLayer(codegen, nest->group), 0, &walk, 0);
   SambaUnit *unit = sambaAssemblyUnit(&codegen->assembly, store);

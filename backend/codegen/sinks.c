@@ -547,7 +547,7 @@ static SambaStatus addStore(SambaCodegen *codegen, uint32_t g, const SambaCopyRa
   if (group->copy && !staging.used)
     sambaStateResult(nest, codegen->arena, &sambaAssemblyUnit(&codegen->assembly, unit)->inputs[0]);
   if (indexed)
-    sambaCodegenAddStoreIndices(codegen, g, range, unit);
+    sambaCodegenAddStoreIndices(codegen, g, range, number, unit);
 
   if (staging.used)
     return addStages(codegen, plan, &staging, range, &copies, unit, stage_number);

@@ -64,6 +64,22 @@ static void tryNest(Search *search, SambaGroupChoice *choice) {
   }
 }
 
+/* Whether a step of the dimension changes the places of an indexed store. */
+static bool isStoredByIndex(const Search *search, uint32_t dim) {
+  uint32_t index = search->group->output.index_operand;
+  return index != SAMBA_NO_INDEX && sambaGroupDepends(search->group, index, dim);
+}
+
+/* Whether copies store the same number of whole parts of rows by index: what reaches past the end
+ * of a row would be in the next one, which others store. */
+static bool storesEvenParts(const Search *search) {
+  bool even = true;
+  for (uint32_t dim = 0; dim < search->group->parallel_count; ++dim)
+    even &= search->unroll[dim] == 1 ||
+            search->group->extents[dim] % (search->tile[dim] * search->unroll[dim]) == 0;
+  return even;
+}
+
 static void tryChoice(Search *search) {
   SambaTileNest *nest = &search->nest;
   if (nest->graph &&
@@ -73,6 +89,8 @@ static void tryChoice(Search *search) {
     sambaTileNestFill(search->graph, search->group, search->machine, search->limits->pipeline.count,
                       search->order, search->tile, search->unroll, nest);
   countWork(search, 1);
+  if (search->group->output.index_operand != SAMBA_NO_INDEX && !storesEvenParts(search))
+    return;
   if (!sambaPlanMayFit(search->limits, boundOf(search), nest))
     return;
   SambaGroupChoice apart = {.nest = *nest};
@@ -130,6 +148,8 @@ static uint32_t copiesFor(int64_t tiles, int64_t each) {
 static int64_t mostCopies(const Search *search) {
   const SambaGroup *group = search->group;
   const SambaGroupLimits *limits = search->limits;
+  if (group->output.index_operand != SAMBA_NO_INDEX) /* a store and a load of indices each */
+    return limits->ags / 4 > 1 ? limits->ags / 4 : 1;
   if (!group->pcus)
     return limits->pmus;
   if (group->handed == SAMBA_NO_INDEX)
@@ -207,8 +227,6 @@ static void tryUnrolls(Search *search) {
   for (uint32_t i = 0; i < search->limits->pipeline.count; ++i)
     search->unroll[search->limits->pipeline.dim[i]] = search->limits->pipeline_copies[i];
   tryChoice(search);
-  if (group->output.index_operand != SAMBA_NO_INDEX)
-    return; /* one store, so that the last of equal indices stays */
   int64_t most = mostCopies(search);
   most = (most < search->limits->copies ? most : search->limits->copies) / search->limits->replicas;
   if (isHopeless(search, most))
@@ -219,6 +237,8 @@ static void tryUnrolls(Search *search) {
       continue;
     if (group->copy && !sambaGroupDepends(group, group->result, dim))
       continue;
+    if (isStoredByIndex(search, dim))
+      continue; /* one store takes all indices, so that the last of equal ones stays */
     if (count == COPIED && tilesOf(search, dim) <= tilesOf(search, dims[COPIED - 1]))
       continue;
     uint32_t at = count < COPIED ? count++ : COPIED - 1;
@@ -438,7 +458,7 @@ static void searchSystolic(Search *search) {
   }
 }
 
-/* Points of a tile of an indexed store at least, which is one for all of the result: several
+/* Points of a tile of an indexed store at least, which is one for whole rows of the result: several
  * generators load so many rows together, as far as two of them fit a PMU. */
 enum { storedRows = 16 };
 static int64_t leastStored(const Search *search) {
@@ -447,9 +467,29 @@ static int64_t leastStored(const Search *search) {
     return 0;
   int64_t row = 1, bytes = sambaDTypeBytes(search->graph->tensors[group->output.tensor].dtype);
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim)
-    if (!sambaGroupDepends(group, group->output.index_operand, dim))
+    if (!isStoredByIndex(search, dim))
       row *= group->extents[dim];
   return sambaClampInteger(search->machine->pmu_bytes / (2 * bytes * row), 1, storedRows) * row;
+}
+
+/* Parts of rows that are stored by index, a store for each: none moves the whole row, and all take
+ * the indices in order. A part is as long as rows that need no staging buffer. */
+static void tryParts(Search *search, int64_t points) {
+  const SambaGroup *group = search->group;
+  const uint32_t last = group->parallel_count - 1;
+  const int64_t short_row = 4 * search->machine->dram_burst_bytes /
+                            sambaDTypeBytes(search->graph->tensors[group->output.tensor].dtype);
+  if (group->output.index_operand == SAMBA_NO_INDEX || group->output_stride[last] != 1 ||
+      isStoredByIndex(search, last))
+    return;
+  const int64_t row = group->extents[last], most = mostCopies(search);
+  for (int64_t parts = 2; parts <= most && parts * short_row <= row; ++parts) {
+    if (row % parts)
+      continue;
+    search->tile[last] = row / parts;
+    fillTiles(search, (1u << last) - 1, points / search->tile[last], false);
+    tryOrders(search);
+  }
 }
 
 static void searchSimd(Search *search) {
@@ -476,6 +516,7 @@ static void searchSimd(Search *search) {
         continue;
       last = made;
       tryOrders(search);
+      tryParts(search, made);
     }
     if (search->found && search->limits->pipeline.count < 2)
       break; /* chunked sums only where whole ones do not fit, or for short tokens */

@@ -112,26 +112,31 @@ typedef struct Term {
 } Term;
 
 typedef struct Meeting {
-  Term terms[2 * SAMBA_MAX_COUNTERS];
-  uint32_t count, tries; /* left, until it counts as a meeting */
+  Term terms[2 * SAMBA_MAX_COUNTERS + 2]; /* of counters, and of indices */
+  uint32_t count, tries;                  /* left, until it counts as a meeting */
 } Meeting;
 
-static void addTerms(Meeting *meeting, const SambaStreamOrder *chain, int sign) {
-  for (uint32_t c = 0; c < chain->count; ++c) {
-    __int128 stride = (__int128)chain->steps[c].stride * sign;
-    __int128 last = (__int128)chain->steps[c].trips - 1;
-    __int128 size = stride < 0 ? -stride : stride;
-    uint32_t at = 0;
-    while (at < meeting->count && meeting->terms[at].stride > size)
-      ++at;
-    if (at == meeting->count || meeting->terms[at].stride != size) {
-      memmove(&meeting->terms[at + 1], &meeting->terms[at],
-              (meeting->count++ - at) * sizeof *meeting->terms);
-      meeting->terms[at] = (Term){.stride = size};
-    }
-    meeting->terms[at].low -= stride < 0 ? last : 0;
-    meeting->terms[at].high += stride < 0 ? 0 : last;
+static void addTerm(Meeting *meeting, __int128 stride, __int128 last) {
+  __int128 size = stride < 0 ? -stride : stride;
+  uint32_t at = 0;
+  while (at < meeting->count && meeting->terms[at].stride > size)
+    ++at;
+  if (at == meeting->count || meeting->terms[at].stride != size) {
+    memmove(&meeting->terms[at + 1], &meeting->terms[at],
+            (meeting->count++ - at) * sizeof *meeting->terms);
+    meeting->terms[at] = (Term){.stride = size};
   }
+  meeting->terms[at].low -= stride < 0 ? last : 0;
+  meeting->terms[at].high += stride < 0 ? 0 : last;
+}
+
+/* What a walk steps. An index is a step of any size: of columns that are apart no row meets. */
+static void addTerms(Meeting *meeting, const SambaAccess *access, int sign) {
+  SambaStreamOrder chain = sambaAccessOrder(access, 0);
+  for (uint32_t c = 0; c < chain.count; ++c)
+    addTerm(meeting, (__int128)chain.steps[c].stride * sign, (__int128)chain.steps[c].trips - 1);
+  if (access->has_index)
+    addTerm(meeting, (__int128)access->index_stride * sign, (__int128)access->index_limit - 1);
 }
 
 static __int128 floorDiv(__int128 value, __int128 by) { return value / by - (value % by < 0); }
@@ -164,13 +169,11 @@ static bool mayMeet(const Side *one, const Side *other) {
   const SambaAccess *a = one->access, *b = other->access;
   __int128 bytes = (__int128)other->origin - one->origin +
                    ((__int128)b->base - a->base) * (__int128)one->element_bytes;
-  if (a->has_index || b->has_index || one->element_bytes != other->element_bytes ||
-      bytes % one->element_bytes)
+  if (one->element_bytes != other->element_bytes || bytes % one->element_bytes)
     return true;
 
-  SambaStreamOrder first = sambaAccessOrder(a, 0), second = sambaAccessOrder(b, 0);
-  addTerms(&meeting, &first, 1);
-  addTerms(&meeting, &second, -1);
+  addTerms(&meeting, a, 1);
+  addTerms(&meeting, b, -1);
   uint64_t common = 0;
   for (uint32_t i = 0; i < meeting.count; ++i)
     common = sambaGreatestDivisor(common, (uint64_t)meeting.terms[i].stride);

@@ -149,8 +149,8 @@ static void indexedStoresStandAlone(void **state) {
 
   addScatter(&graph, x);
   mapWhole(&graph);
-  graph.mappings[0].tile[1] = 3;
-  graph.mappings[0].unroll[1] = 4;
+  graph.mappings[0].tile[0] = 2;
+  graph.mappings[0].unroll[0] = 4;
   expectLower(&graph, &machine, SAMBA_INVALID,
               "an indexed store is in order, so it is not unrolled");
   graph = (SambaStageGraph){.arena = &arena, .name = "g"};

@@ -428,6 +428,42 @@ static void indexed(void **state) {
   check(listing, in_place, "load 'lx', firing 0: formal 'x' is written by store 'sy'");
 }
 
+/* Both halves of rows go to the places that indices say, each by a store of its own: half rows of
+ * any two places do not meet, but those that begin a column earlier do. */
+#define HALF_ROWS(second)                                                                          \
+  "section halves {\n"                                                                             \
+  "  symbol x dtype=f32 elements=64\n"                                                             \
+  "  symbol y dtype=f32 elements=64 written=yes\n"                                                 \
+  "  symbol i dtype=i32 elements=4\n"                                                              \
+  "  load lx symbol=x\n"                                                                           \
+  "    output dtype=f32 trips=[4 | 8] strides=[16 | 1]\n"                                          \
+  "  load lz symbol=x\n"                                                                           \
+  "    output dtype=f32 base=8 trips=[4 | 8] strides=[16 | 1]\n"                                   \
+  "  load li symbol=i\n"                                                                           \
+  "    output dtype=i32 trips=[4 |] strides=[1 |]\n"                                               \
+  "  load lj symbol=i\n"                                                                           \
+  "    output dtype=i32 trips=[4 |] strides=[1 |]\n"                                               \
+  "  store sx symbol=y\n"                                                                          \
+  "    input dtype=f32 trips=[4 | 8] strides=[0 | 1] has_index=yes index_stride=16 "               \
+  "index_limit=4\n"                                                                                \
+  "    input dtype=i32 token_elements=1\n"                                                         \
+  "  store sz symbol=y\n"                                                                          \
+  "    input dtype=f32 " second " trips=[4 | 8] strides=[0 | 1] has_index=yes index_stride=16 "    \
+  "index_limit=4\n"                                                                                \
+  "    input dtype=i32 token_elements=1\n"                                                         \
+  "  stream s0 vector lx.out0 -> sx.in0\n"                                                         \
+  "  stream s1 vector lz.out0 -> sz.in0\n"                                                         \
+  "  stream s2 scalar li.out0 -> sx.in1\n"                                                         \
+  "  stream s3 scalar lj.out0 -> sz.in1\n"                                                         \
+  "}\n"
+
+static void indexedParts(void **state) {
+  (void)state;
+  check(HALF_ROWS("base=8"), apart, NULL);
+  check(HALF_ROWS("base=7"), apart,
+        "store 'sx', firing 0: formal 'y' is written by store 'sz' in the same call");
+}
+
 /* Halves of x become rows of y by two stores, which no token orders. */
 #define TWO_STORES(second)                                                                         \
   "section halves {\n"                                                                             \
@@ -485,6 +521,7 @@ int main(void) {
                                      cmocka_unit_test(hugeMemory),   cmocka_unit_test(indexed),
                                      cmocka_unit_test(twoStores),    cmocka_unit_test(storesInTurn),
                                      cmocka_unit_test(equalRounds),  cmocka_unit_test(withinFiring),
-                                     cmocka_unit_test(sumsOfRows),   cmocka_unit_test(addedSums)};
+                                     cmocka_unit_test(sumsOfRows),   cmocka_unit_test(addedSums),
+                                     cmocka_unit_test(indexedParts)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
