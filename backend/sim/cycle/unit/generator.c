@@ -63,6 +63,28 @@ static void freePlace(SambaMemoryUnit *unit, SambaMemorySide *side, SambaClock *
       sambaClockWake(clock, SAMBA_PART_MEMORY, generator->units[i], clock->now + 1);
 }
 
+/* The same of `count` places of the ring from one on, of which there are many: so what most of them
+ * do, to wait on, is short. */
+static void returnPlacesOf(SambaMemoryUnit *unit, SambaMemorySide *side, SambaClock *clock,
+                           uint32_t from, uint32_t count) {
+  uint64_t now = clock->now, soonest = unit->soonest;
+  bool merges = side->merge.used && unit->is_load;
+  for (uint32_t place = from; place < from + count; ++place) {
+    SambaAsked *asked = &unit->asked[place];
+    const SambaMergedRead *merged = merges ? asked->merged : NULL;
+    uint64_t done = merged ? merged->done : unit->done[place];
+    if (done > now) {
+      sambaKeepEarlier(&soonest, done);
+      if (merged)
+        unit->has_joined |= asked->joined && done == SAMBA_NEVER;
+    } else if (asked->burst) {
+      asked->burst = false;
+      freePlace(unit, side, clock);
+    }
+  }
+  unit->soonest = soonest;
+}
+
 /* Bursts whose data are there, or whose writes are acknowledged, give their places back. */
 static void returnPlaces(SambaMemoryUnit *unit, SambaMemorySide *side, SambaClock *clock,
                          uint64_t *wake) {
@@ -72,18 +94,12 @@ static void returnPlaces(SambaMemoryUnit *unit, SambaMemorySide *side, SambaCloc
   }
   unit->soonest = SAMBA_NEVER;
   unit->has_joined = false;
-  /* Those that arrived in earlier cycles have done so. */
-  for (uint32_t i = unit->arrived_count; i < unit->asked_count; ++i) {
-    SambaAsked *asked = askedAt(unit, i);
-    uint64_t done = doneAt(unit, i);
-    if (asked->burst && done <= clock->now) {
-      asked->burst = false;
-      freePlace(unit, side, clock);
-    } else if (done > clock->now) {
-      sambaKeepEarlier(&unit->soonest, done);
-      unit->has_joined |= asked->joined && done == SAMBA_NEVER;
-    }
-  }
+  /* Those that arrived in earlier cycles have done so. The ring, in two runs of places. */
+  uint32_t from = placeOf(unit, unit->arrived_count);
+  uint32_t count = unit->asked_count - unit->arrived_count;
+  uint32_t first = count < unit->asked_size - from ? count : unit->asked_size - from;
+  returnPlacesOf(unit, side, clock, from, first);
+  returnPlacesOf(unit, side, clock, 0, count - first);
   sambaKeepEarlier(wake, unit->has_joined ? clock->now + 1 : unit->soonest);
 }
 
