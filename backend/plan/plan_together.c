@@ -503,6 +503,11 @@ SambaStatus sambaPlanTogether(SambaPlanner *planner, const SambaPipeline *pipeli
   return NULL;
 }
 
+/* Slices that a buffer holds beside those that lie between its producer and its consumer, where a
+ * PMU has room: no group takes the same time for every slice, and the others need not wait for it
+ * then. */
+enum { spareSlices = 2 };
+
 void sambaPlanChooseDepths(SambaPlanner *planner, const SambaPipeline *pipeline) {
   sliceTensors(planner, pipeline);
   placeRings(planner, pipeline);
@@ -514,7 +519,7 @@ void sambaPlanChooseDepths(SambaPlanner *planner, const SambaPipeline *pipeline)
       uint64_t depth = 1; /* the whole tensor is one slice */
       for (uint32_t p = 0; p < planner->slices[tensor].count; ++p)
         if (pipeline->extent[p] > pipeline->tile[p])
-          depth = wantedDepth(planner, g, tensor);
+          depth = wantedDepth(planner, g, tensor) + spareSlices;
       uint64_t most = (uint64_t)planner->machine->pmu_bytes /
                       sliceBytes(planner, pipeline, tensor) * planner->ring[tensor];
       planner->choices[g].nest.depth[i] = (uint32_t)(depth < most ? depth : most);

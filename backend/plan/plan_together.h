@@ -54,7 +54,8 @@ double sambaPlanLeastCycles(const SambaPlanner *planner, const SambaPipeline *pi
  * or more. */
 SambaStatus sambaPlanTogether(SambaPlanner *planner, const SambaPipeline *pipeline, bool balanced,
                               double most, double *out_cycles);
-/* Buffers between groups hold as many slices as lie between producer and consumer, and one more. */
+/* Buffers between groups hold as many slices as lie between producer and consumer, and one more;
+ * some more where PMUs have room. */
 void sambaPlanChooseDepths(SambaPlanner *planner, const SambaPipeline *pipeline);
 
 #endif
