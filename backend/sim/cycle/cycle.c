@@ -24,8 +24,9 @@ static bool isDone(const SambaChip *chip, uint32_t index) {
   }
 }
 
-/* Returns the next cycle in which the unit has something to do. */
-static uint64_t stepUnit(SambaChip *chip, SambaShare *share, uint32_t index) {
+/* A unit in this cycle; a PCU in all in which it has something to do, up to `end`. Returns the next
+ * one. */
+static uint64_t stepUnit(SambaChip *chip, SambaShare *share, uint32_t index, uint64_t end) {
   SambaChipUnit *unit = &chip->units[index];
   SambaUnitKind kind = chip->kinds[index];
   uint64_t wake = SAMBA_NEVER;
@@ -34,13 +35,15 @@ static uint64_t stepUnit(SambaChip *chip, SambaShare *share, uint32_t index) {
 
   switch (kind) {
   case SAMBA_UNIT_COMPUTE:
-    wake = sambaPcuStep(unit->pcu, share->network);
+    wake = sambaPcuStepThrough(unit->pcu, share->network, end, &share->events);
     break;
   case SAMBA_UNIT_BUFFER:
     wake = sambaPmuStep(unit->pmu, share->network);
+    ++share->events;
     break;
   default:
     wake = sambaMemoryUnitStep(unit->memory, &chip->memory, share->network);
+    ++share->events;
     break;
   }
 
@@ -49,10 +52,10 @@ static uint64_t stepUnit(SambaChip *chip, SambaShare *share, uint32_t index) {
   chip->done[index] = true;
   ++share->finished;
   /* What it did last ends with the cycle, or takes some more. */
-  uint64_t end = share->clock->now + 1;
+  uint64_t through = share->clock->now + 1;
   if (kind == SAMBA_UNIT_BUFFER)
-    end = sambaLater(end, sambaPmuBusyUntil(unit->pmu));
-  share->finish = sambaLater(share->finish, end);
+    through = sambaLater(through, sambaPmuBusyUntil(unit->pmu));
+  share->finish = sambaLater(share->finish, through);
   return SAMBA_NEVER;
 }
 
@@ -84,12 +87,14 @@ static void stepThrough(SambaChip *chip, SambaShare *share, SambaPartKind kind, 
                         uint64_t end) {
   SambaClock *clock = share->clock;
   uint64_t at = sambaClockStart(clock, kind, part);
-  for (; at < end; ++share->events) {
+  while (at < end) {
     clock->now = at;
-    if (kind == SAMBA_PART_CHANNEL)
+    if (kind == SAMBA_PART_CHANNEL) {
       at = sambaMemoryStepChannel(&chip->memory.memory, part);
-    else
-      at = stepUnit(chip, share, part);
+      ++share->events;
+    } else {
+      at = stepUnit(chip, share, part, end);
+    }
   }
   if (at != SAMBA_NEVER)
     sambaClockWake(clock, kind, part, at);

@@ -115,12 +115,18 @@ static void sendOutputs(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
   }
 }
 
-uint64_t sambaPcuStep(SambaPcu *pcu, SambaNetwork *network) {
-  uint64_t wake = SAMBA_NEVER;
-  if (pcu->sends)
-    sendOutputs(pcu, network, &wake);
-  SambaDoes does = pcu->program.systolic ? sambaPcuStepArray(pcu, network, &wake)
-                                         : sambaPcuStepLanes(pcu, network, &wake);
-  sambaTimeLineNote(&pcu->line, network->clock->now, does, pcu->step_free_at);
-  return wake;
+uint64_t sambaPcuStepThrough(SambaPcu *pcu, SambaNetwork *network, uint64_t end, uint64_t *steps) {
+  SambaClock *clock = network->clock;
+  for (;;) {
+    ++*steps;
+    uint64_t wake = SAMBA_NEVER;
+    if (pcu->sends)
+      sendOutputs(pcu, network, &wake);
+    SambaDoes does = pcu->program.systolic ? sambaPcuStepArray(pcu, network, &wake)
+                                           : sambaPcuStepLanes(pcu, network, &wake);
+    sambaTimeLineNote(&pcu->line, clock->now, does, pcu->step_free_at);
+    if (wake >= end || sambaPcuIsDone(pcu))
+      return wake;
+    clock->now = wake;
+  }
 }

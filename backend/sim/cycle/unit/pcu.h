@@ -17,7 +17,8 @@ void sambaPcuFetchPorts(const SambaPcu *pcu);
 void sambaPcuFetch(const SambaPcu *pcu, const SambaNetwork *network);
 /* The same a little later: what the FIFOs that it fetched keep elsewhere. */
 void sambaPcuFetchBehind(const SambaPcu *pcu, const SambaNetwork *network);
-/* One cycle. Returns the next cycle in which it has something to do. */
-uint64_t sambaPcuStep(SambaPcu *pcu, SambaNetwork *network);
+/* From this cycle on, those before `end` in which it has something to do, and how many. Returns the
+ * next one; the clock stands at the last one. */
+uint64_t sambaPcuStepThrough(SambaPcu *pcu, SambaNetwork *network, uint64_t end, uint64_t *steps);
 
 #endif

@@ -1,8 +1,8 @@
 /* What both bodies share; see pcu_state.h. */
 #include "backend/sim/cycle/unit/pcu_state.h"
 
-bool sambaPcuIsDone(const SambaPcu *pcu) {
-  if (pcu->firing < pcu->firings || pcu->sums_from)
+bool sambaPcuHasEnded(const SambaPcu *pcu) {
+  if (pcu->sums_from)
     return false;
   bool done = true;
   for (uint32_t p = 0; p < pcu->output_count; ++p)

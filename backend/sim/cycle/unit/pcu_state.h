@@ -79,7 +79,11 @@ typedef struct SambaPcu {
 /* In so many lines. */
 enum { SAMBA_PCU_LINES = 3 };
 
-bool sambaPcuIsDone(const SambaPcu *pcu);
+/* Its firings are over, and their results have left. */
+bool sambaPcuHasEnded(const SambaPcu *pcu);
+static inline bool sambaPcuIsDone(const SambaPcu *pcu) {
+  return pcu->firing == pcu->firings && sambaPcuHasEnded(pcu);
+}
 
 /* Another firing begins. */
 void sambaPcuNextTokens(SambaPcu *pcu);

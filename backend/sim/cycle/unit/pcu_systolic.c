@@ -98,13 +98,19 @@ static void handOver(SambaPcu *pcu, const SambaMachine *machine, uint64_t now) {
     pcu->step_free_at = sambaLater(pcu->step_free_at, now + pcu->program.latency);
 }
 
+/* What a k step needs of an operand, where that is not as much in every one. */
+static void prepareUneven(const SambaPcu *pcu, SambaPcuInput *input, uint64_t step) {
+  uint64_t depth = pcu->program.depth;
+  uint64_t elements = scale(input->vectors.token_elements, sambaEarlier(step, depth), depth);
+  input->need = sambaPcuNeed(input, input->token, elements);
+  input->seen = step > 1 ? input->seen : 0;
+}
+
 /* What the next k step needs of an operand. */
-static void prepareOperand(const SambaPcu *pcu, SambaPcuInput *input) {
-  uint64_t step = pcu->pass_step + 1, depth = pcu->program.depth;
-  if (!input->share || step >= depth) {
-    uint64_t elements = scale(input->vectors.token_elements, sambaEarlier(step, depth), depth);
-    input->need = sambaPcuNeed(input, input->token, elements);
-    input->seen = step > 1 ? input->seen : 0;
+static inline void prepareOperand(const SambaPcu *pcu, SambaPcuInput *input) {
+  uint64_t step = pcu->pass_step + 1;
+  if (!input->share || step >= pcu->program.depth) {
+    prepareUneven(pcu, input, step);
     return;
   }
   if (step == 1) {
@@ -170,14 +176,17 @@ static void stepArray(SambaPcu *pcu, uint64_t now) {
   sambaPcuNextTokens(pcu);
 }
 
-/* Is what the next k step needs of an operand at hand? What an earlier one has seen is. */
-static bool hasOperand(SambaPcuInput *input, const SambaNetwork *network, uint64_t *wake) {
-  if (input->need.touched <= input->seen)
-    return true;
+/* Does the next k step find what it needs of an operand at hand? */
+static bool findsOperand(SambaPcuInput *input, const SambaNetwork *network, uint64_t *wake) {
   if (!sambaPcuHas(input, network, &input->need, wake))
     return false;
   input->seen = input->need.touched;
   return true;
+}
+
+/* The same. What an earlier step has seen is at hand. */
+static inline bool hasOperand(SambaPcuInput *input, const SambaNetwork *network, uint64_t *wake) {
+  return input->need.touched <= input->seen || findsOperand(input, network, wake);
 }
 
 static SambaDoes body(SambaPcu *pcu, SambaNetwork *network, uint64_t *wake) {
