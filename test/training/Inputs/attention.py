@@ -36,6 +36,9 @@ def sum_to(x, shape):
 
 def gradients(q, k, v, g, mask, causal):
     q, k, v, g = (x.astype("f8") for x in (q, k, v, g))
+    shared = k.shape[1]
+    repeats = q.shape[1] // shared if shared > 1 else 1
+    k, v = (x.repeat(repeats, 1) for x in (k, v))
     scale = 1 / np.sqrt(q.shape[-1])
     scores = q @ turned(k) * scale
     kept = np.ones(scores.shape, bool)
@@ -50,15 +53,36 @@ def gradients(q, k, v, g, mask, causal):
     p /= p.sum(-1, keepdims=True)
     flow = g @ turned(v)
     d = p * (flow - (p * flow).sum(-1, keepdims=True)) * scale
+    of_keys, of_values = sum_to(turned(d) @ q, k.shape), sum_to(turned(p) @ g, v.shape)
+    groups = [x.reshape(x.shape[0], -1, repeats, *x.shape[2:]) for x in (of_keys, of_values)]
     return {
         "q__grad": sum_to(d @ k, q.shape),
-        "k__grad": sum_to(turned(d) @ q, k.shape),
-        "v__grad": sum_to(turned(p) @ g, v.shape),
+        "k__grad": groups[0].sum(2),
+        "v__grad": groups[1].sum(2),
     }
 
 
+def repeated(name, array, heads):
+    """What an exporter writes where `heads` heads share those of the array; its result."""
+    batch, shared, *rest = array.shape
+    one, all_of = [batch, shared, 1, *rest], [batch, shared, heads // shared, *rest]
+    flat = [batch, heads, *rest]
+    types = ["tensor<" + "x".join(map(str, dims)) + "xf32>" for dims in (array.shape, one, all_of)]
+    return (
+        f"  %{name}1 = samba.reshape %{name} {{shape = {one}}} : {types[0]}\n"
+        f"  %{name}2 = samba.expand %{name}1 {{shape = {all_of}}} : {types[1]}\n"
+        f"  %{name}3 = samba.reshape %{name}2 {{shape = {flat}}} : {types[2]}\n",
+        "tensor<" + "x".join(map(str, flat)) + "xf32>",
+    )
+
+
 def compile_step(q, k, v, g, mask, causal, target, level):
-    types = ", ".join(tensor(x) for x in (q, k, v, mask) if x is not None)
+    types = [tensor(x) for x in (q, k, v, mask) if x is not None]
+    operands, repeats = "%q, %k, %v", ""
+    if 1 < k.shape[1] < q.shape[1]:  # one broadcasts, several are repeated
+        more, types[1] = repeated("k", k, q.shape[1])
+        most, types[2] = repeated("v", v, q.shape[1])
+        operands, repeats = "%q, %k3, %v3", more + most
     wanted = 'samba.kind = "weight", samba.requires_grad = true'
     masking = "" if mask is None else f', %m: {tensor(mask)} {{samba.name = "m"}}'
     text = f"""
@@ -69,8 +93,8 @@ func.func @step(
     %g: {tensor(g)} {{samba.name = "g", samba.kind = "input"}}{masking})
     -> (tensor<f32> {{samba.name = "loss", samba.kind = "loss"}})
     attributes {{samba.graph = {{mode = "training"}}}} {{
-  %y = samba.scaled_dot_product_attention %q, %k, %v{"" if mask is None else ", %m"}
-      {{is_causal = {str(causal).lower()}}} : {types}
+{repeats}  %y = samba.scaled_dot_product_attention {operands}{"" if mask is None else ", %m"}
+      {{is_causal = {str(causal).lower()}}} : {", ".join(types)}
   %p = samba.mul %y, %g : {tensor(g)}, {tensor(g)}
   %loss = samba.sum %p : {tensor(g)}
   return %loss : tensor<f32>
@@ -107,6 +131,9 @@ def values():
         check_values(q, k, v, target, level, mask=normal(24, 40))
         check_values(q, k, v, target, level, mask=kept)
         check_values(q, k[:, :1], v[:, :1], target, level)
+        check_values(normal(2, 6, 24, 16), k, v, target, level)
+        check_values(normal(2, 6, 24, 16), k, v, target, level, causal=True)
+        check_values(normal(2, 6, 24, 16), k, v, target, level, mask=kept)
 
 
 def traffic():
