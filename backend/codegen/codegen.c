@@ -35,10 +35,10 @@ static SambaStatus makeNests(SambaCodegen *codegen) {
                              group->anchor, stageName(codegen, group->anchor));
     SAMBA_RETURN_IF_ERROR(sambaTileNestMake(codegen->graph, group, codegen->machine, &plan->nest));
     if (group->output.index_operand != SAMBA_NO_INDEX && copiesShareRows(&plan->nest))
-      return sambaStatusMake(
-          SAMBA_INVALID,
-          "mapping of stage %u (%s): an indexed store is in order, so it is not unrolled",
-          group->anchor, stageName(codegen, group->anchor));
+      return sambaStatusMake(SAMBA_INVALID,
+                             "mapping of stage %u (%s): an indexed store takes its indices in "
+                             "order, so what they depend on is not unrolled",
+                             group->anchor, stageName(codegen, group->anchor));
     plan->prefix =
         stageName(codegen, group->anchor)[0] ? stageName(codegen, group->anchor) : "stage";
     plan->loads = SAMBA_ARENA_ARRAY(&codegen->scratch, uint32_t, group->operand_count);

@@ -151,8 +151,9 @@ static void indexedStoresStandAlone(void **state) {
   mapWhole(&graph);
   graph.mappings[0].tile[0] = 2;
   graph.mappings[0].unroll[0] = 4;
-  expectLower(&graph, &machine, SAMBA_INVALID,
-              "an indexed store is in order, so it is not unrolled");
+  expectLower(
+      &graph, &machine, SAMBA_INVALID,
+      "an indexed store takes its indices in order, so what they depend on is not unrolled");
   graph = (SambaStageGraph){.arena = &arena, .name = "g"};
   x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, F, 2, (int64_t[]){8, 12});
   addScatter(&graph, addNegate(&graph, x, SAMBA_TENSOR_INTERMEDIATE, false));
