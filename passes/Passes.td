@@ -126,6 +126,11 @@ def ChannelsLast : Pass<"samba-channels-last", "::mlir::ModuleOp"> {
 
 def MaterializeViews : Pass<"samba-materialize-views", "::mlir::ModuleOp"> {
   let summary = "Make a view that memory must hold an operation of its own";
+  let description = [{
+    samba.contiguous copies what no operator can read through its views. Before that, views become
+    such that need no copy: a permutation that only moves axes of one element is a reshape, and what
+    splits the axes of a permutation splits them first.
+  }];
 }
 
 def RaiseIdioms : Pass<"samba-raise-idioms", "::mlir::ModuleOp"> {

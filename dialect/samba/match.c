@@ -150,3 +150,11 @@ MlirValue sambaRaiseReshape(MlirOperation root, MlirValue value, intptr_t rank,
       sambaNamedAttribute(context, "shape", mlirDenseI64ArrayGet(context, rank, dims));
   return same ? value : sambaRaiseBuild(root, "samba.reshape", 1, &value, 1, &shape);
 }
+
+MlirValue sambaRaiseReshapeLike(MlirOperation root, MlirValue value, MlirValue like) {
+  int64_t dims[SAMBA_MAX_RANK];
+  intptr_t rank = sambaMatchRank(like);
+  for (intptr_t axis = 0; axis < rank; ++axis)
+    dims[axis] = sambaMatchSize(like, axis);
+  return sambaRaiseReshape(root, value, rank, dims);
+}

@@ -40,9 +40,10 @@ bool sambaMatchUsedOnce(MlirValue value);
 MlirValue sambaRaiseBuild(MlirOperation root, const char *name, intptr_t count,
                           const MlirValue *operands, intptr_t attribute_count,
                           const MlirNamedAttribute *attributes);
-/* The value with these dimensions: itself where it has them. */
+/* The value with these dimensions, or with those of `like`: itself where it has them. */
 MlirValue sambaRaiseReshape(MlirOperation root, MlirValue value, intptr_t rank,
                             const int64_t *dims);
+MlirValue sambaRaiseReshapeLike(MlirOperation root, MlirValue value, MlirValue like);
 /* Root's users take that result instead of root's. */
 void sambaRaiseReplace(MlirOperation root, const char *name, intptr_t count,
                        const MlirValue *operands, intptr_t attribute_count,

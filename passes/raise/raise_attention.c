@@ -325,10 +325,6 @@ void sambaRaiseAttention(MlirOperation root) {
                                      scores.mask_count ? 4 : 3, operands, count, attributes);
   if (transposed)
     result = swappedLast(root, result);
-  int64_t dims[SAMBA_MAX_RANK];
-  for (intptr_t axis = 0; axis < sambaMatchRank(sambaMatchResult(root)); ++axis)
-    dims[axis] = sambaMatchSize(sambaMatchResult(root), axis);
-  mlirValueReplaceAllUsesOfWith(
-      sambaMatchResult(root),
-      sambaRaiseReshape(root, result, sambaMatchRank(sambaMatchResult(root)), dims));
+  mlirValueReplaceAllUsesOfWith(sambaMatchResult(root),
+                                sambaRaiseReshapeLike(root, result, sambaMatchResult(root)));
 }

@@ -151,9 +151,5 @@ void sambaShareHeads(MlirOperation attention) {
                                      operands, attribute_count, attributes);
   free(attributes);
   MlirValue old = sambaMatchResult(attention);
-  int64_t dims[SAMBA_MAX_RANK];
-  for (intptr_t axis = 0; axis < sambaMatchRank(old); ++axis)
-    dims[axis] = sambaMatchSize(old, axis);
-  mlirValueReplaceAllUsesOfWith(old,
-                                sambaRaiseReshape(attention, result, sambaMatchRank(old), dims));
+  mlirValueReplaceAllUsesOfWith(old, sambaRaiseReshapeLike(attention, result, old));
 }

@@ -1,8 +1,8 @@
 /* samba-materialize-views: puts samba.contiguous (a copy) where a view cannot be read in place - a
  * reshape of a strided view, a padded window over a part of a tensor, a repeated constant or an
  * argin that must be in memory - and where a graph returns something that is no result of an
- * operation. What simplify_views.h knows
- * to be the same in another form is not copied.
+ * operation. Some views are the same in a form that needs no copy: they take it before
+ * (simplify_views.h).
  *
  * The reader of sections is the judge: what it cannot compose is copied. Afterwards every operation
  * can read its operands through views alone. A copy belongs to the phase of those that read it, so

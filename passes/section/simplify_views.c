@@ -30,12 +30,8 @@ static bool keepsOrder(MlirOperation permute) {
 /* permute(x) as reshape(x). */
 static void reshapeAlone(MlirOperation permute) {
   MlirValue result = sambaMatchResult(permute);
-  intptr_t rank = sambaMatchRank(result);
-  int64_t dims[SAMBA_MAX_RANK];
-  for (intptr_t axis = 0; axis < rank; ++axis)
-    dims[axis] = sambaMatchSize(result, axis);
   mlirValueReplaceAllUsesOfWith(
-      result, sambaRaiseReshape(permute, mlirOperationGetOperand(permute, 0), rank, dims));
+      result, sambaRaiseReshapeLike(permute, mlirOperationGetOperand(permute, 0), result));
   mlirOperationDestroy(permute);
 }
 
@@ -63,8 +59,8 @@ static void reshapeFirst(MlirOperation reshape) {
   if (mlirOperationIsNull(permute) || !splitsAxes(turned, result, first, count))
     return;
   MlirAttribute dims = sambaOperationAttribute(permute, "dims");
-  intptr_t rank = sambaMatchRank(turned),
-           from[SAMBA_MAX_RANK]; /* axis of x -> of the permutation */
+  intptr_t rank = sambaMatchRank(turned);
+  intptr_t from[SAMBA_MAX_RANK]; /* axis of the permutation for each of x */
   for (intptr_t axis = 0; axis < rank; ++axis)
     from[mlirDenseI64ArrayGetElement(dims, axis)] = axis;
 
