@@ -53,9 +53,11 @@ static double leftOf(const SambaFlow *flow, double cycles, uint64_t from, uint64
   return end > now ? cycles * sambaNumberOf(end - now) / sambaNumberOf(end - begin) : 0;
 }
 
-/* A flow that is under way when another one books. Cycles count from when that one begins. */
+/* A flow that is under way, or begins, while another one that books is. Cycles count from when that
+ * one begins. */
 typedef struct Meeting {
   SambaFlow *flow;      /* NULL: the one that books */
+  double begins;        /* its vectors come no earlier; 0: they are there */
   double asks, rate;    /* what it has to do; per cycle, when others let it */
   double turn;          /* how long its turns are */
   double left, gets;    /* of it by now; per cycle, with the others */
@@ -66,11 +68,11 @@ typedef struct Meeting {
 /* What others ask for while a flow books, from `from` on. */
 typedef struct Asking {
   const SambaFlow *own;
-  uint64_t from;
+  uint64_t from, until; /* until: the flow that books is done if it meets nobody */
   Meeting *meetings;
   uint32_t count;
-  double rates; /* of all */
-  uint64_t end; /* of the last of them */
+  double rates, met; /* of all; of those that begin before `until` */
+  uint64_t end;      /* of the last of them */
 } Asking;
 
 static void ask(Asking *asking, SambaFlow *flow) {
@@ -80,12 +82,18 @@ static void ask(Asking *asking, SambaFlow *flow) {
   double asks = leftOf(flow, flow->cycles, flow->begin, asking->from);
   if (asks <= 0)
     return;
-  /* What others took has made its end later, but not what it does as soon as they let it. */
-  double even = asks / sambaNumberOf(endOf(flow) - asking->from);
+  /* What others took has made its end later, but not what it does as soon as they let it. Results
+   * of a reduction are booked long before they come: until then others have the lane. */
+  uint64_t begin = sambaTimeMax(flow->begin, asking->from);
+  double even = asks / sambaNumberOf(endOf(flow) - begin);
   double rate = smaller(1, larger(even, flow->pace));
   asking->rates += rate;
-  asking->meetings[asking->count++] =
-      (Meeting){.flow = flow, .asks = asks, .rate = rate, .turn = flow->turn};
+  asking->met += begin < asking->until ? rate : 0;
+  asking->meetings[asking->count++] = (Meeting){.flow = flow,
+                                                .begins = sambaNumberOf(begin - asking->from),
+                                                .asks = asks,
+                                                .rate = rate,
+                                                .turn = flow->turn};
 }
 
 /* Takes what was done by `now` from what flows have left: evenly, but in all no more than a cycle
@@ -159,12 +167,16 @@ static double isBehindBy(const Meeting *meeting, double now) {
 
 /* What one asks for per cycle. Who books makes up for what it was held up. */
 static double wants(const Meeting *meeting, double now) {
+  if (meeting->begins > now)
+    return 0;
   bool is_behind = meeting->left > meeting->asks - meeting->rate * now + little;
   return !meeting->flow && is_behind ? 1 : meeting->rate;
 }
 
-/* How long it goes on like this: until it is done, or has made up. */
+/* How long it goes on like this: until it begins, is done, or has made up. */
 static double steadyFor(const Meeting *meeting, double now) {
+  if (meeting->begins > now)
+    return meeting->begins - now;
   double cycles = meeting->left / meeting->gets;
   if (meeting->flow || meeting->gets <= meeting->rate)
     return cycles;
@@ -188,7 +200,7 @@ static Meeting *goOn(Meeting *first, double cycles, double *now) {
   return first;
 }
 
-/* Mostly two flows meet. Nobody has been held up when they begin. */
+/* Mostly two flows meet, both from the beginning. Nobody has been held up then. */
 static Meeting *beginWithTwo(Meeting *first, double *now) {
   Meeting *second = first->next;
   double part = 1 / (first->turn + second->turn);
@@ -209,6 +221,7 @@ static Meeting *beginWithTwo(Meeting *first, double *now) {
 
 /* The last one under way passes alone. */
 static void passAlone(Meeting *meeting, double now) {
+  now = larger(now, meeting->begins);
   do {
     meeting->gets = wants(meeting, now);
     double cycles = steadyFor(meeting, now);
@@ -222,7 +235,7 @@ static void passAlone(Meeting *meeting, double now) {
 static void pass(Meeting *meetings, uint32_t count) {
   double now = 0;
   Meeting *first = listAll(meetings, count);
-  if (count == 2)
+  if (count == 2 && meetings[0].begins == 0 && meetings[1].begins == 0)
     first = beginWithTwo(first, &now);
   while (first && first->next) {
     double sum = 0, cycles = INFINITY;
@@ -249,7 +262,7 @@ static uint64_t meet(SambaShare *share, Asking *asking, double cycles, double ra
       meetings[i].alone = meetings[i].done;
   } else {
     for (uint32_t i = 0; i < others; ++i)
-      meetings[i].alone = meetings[i].asks / meetings[i].rate;
+      meetings[i].alone = meetings[i].begins + meetings[i].asks / meetings[i].rate;
   }
 
   meetings[others] = (Meeting){.asks = cycles, .rate = rate, .turn = turn};
@@ -320,7 +333,8 @@ const SambaFlow *sambaShareBook(SambaShare *share, uint32_t index, uint64_t now,
   Meeting *many = NULL;
   if (share->flow_count > fewFlows)
     many = sambaAllocate(sambaArraySize(share->flow_count, sizeof *many));
-  Asking asking = {.own = flow, .from = from, .meetings = many ? many : few};
+  Asking asking = {
+      .own = flow, .from = from, .until = from + window, .meetings = many ? many : few};
   if (in_order)
     all = bringForward(share, sambaTimeMax(share->at, now), &asking) + sambaNumberOf(cycles);
   else
@@ -328,7 +342,7 @@ const SambaFlow *sambaShareBook(SambaShare *share, uint32_t index, uint64_t now,
       ask(&asking, other);
 
   double rate = cycles ? sambaNumberOf(cycles) / sambaNumberOf(window) : 0;
-  if (cycles && asking.rates + rate > 1 + little) {
+  if (cycles && asking.met + rate > 1 + little) {
     uint64_t done = meet(share, &asking, sambaNumberOf(cycles), rate, turn);
     held_up |= done > window;
     window = sambaTimeMax(window, done);

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -46,6 +47,38 @@ static void testWhoGoesFirstLosesNothing(void **state) {
   assert_int_equal(sambaShareBook(&array, 0, 0, 40, 0, 1)->end, 40);
   assert_int_equal(sambaShareBook(&array, 1, 10, 16, 0, 1 << 20)->end, 26);
   assert_int_equal(flows[0].owed, 16);
+}
+
+/* What is booked for later takes nothing from what passes until then. */
+static void testWhoBooksAheadComesLater(void **state) {
+  (void)state;
+  for (uint32_t ahead = 1; ahead <= 4; ++ahead) {
+    SambaFlow flows[5] = {{0}};
+    SambaShare lane = {.flow_count = 5, .flows = flows};
+    for (uint32_t f = 1; f <= ahead; ++f)
+      book(&lane, f, 200, 16, 0);
+    uint64_t owed = flows[1].owed;
+    assert_int_equal(book(&lane, 0, 100, 8, 0), 108);
+    assert_int_equal(book(&lane, 0, 116, 8, 0), 124);
+    assert_int_equal(flows[1].owed, owed);
+  }
+}
+
+/* Four of eight vectors pass before another flow comes, and the others in turn with it. Who asks
+ * for every second cycle gets it also when another flow comes, which has half of 20 cycles. */
+static void testWhoComesMeetsWhatIsLeft(void **state) {
+  (void)state;
+  SambaFlow flows[3] = {{0}};
+  SambaShare lane = {.flow_count = 3, .flows = flows};
+  assert_int_equal(book(&lane, 1, 200, 16, 0), 216);
+  assert_int_equal(book(&lane, 0, 196, 8, 0), 196 + 4 + 2 * 4);
+  assert_int_equal(flows[1].owed, 4);
+
+  lane = (SambaShare){.flow_count = 3, .flows = flows};
+  memset(flows, 0, sizeof flows);
+  assert_int_equal(book(&lane, 0, 300, 32, 0), 332);
+  assert_int_equal(sambaShareBook(&lane, 1, 200, 60, 120, 1)->end, 320);
+  assert_int_equal(flows[0].owed, 10);
 }
 
 /* Two flows of half the rate fill a lane and do not hold each other up; with a third one there are
@@ -142,6 +175,8 @@ int main(void) {
       cmocka_unit_test(testWhoComesGoesFirst),
       cmocka_unit_test(testTurnsAreAsLongAsTheyNeed),
       cmocka_unit_test(testWhoGoesFirstLosesNothing),
+      cmocka_unit_test(testWhoBooksAheadComesLater),
+      cmocka_unit_test(testWhoComesMeetsWhatIsLeft),
       cmocka_unit_test(testThreeHalvesAreTooMuch),
       cmocka_unit_test(testFlowsMeetWhileBothAreUnderWay),
       cmocka_unit_test(testWhoIsHeldUpAsksForNoLess),
