@@ -46,11 +46,18 @@ static void list(SambaShare *share, uint32_t index) {
   share->first = index + 1;
 }
 
-/* What is left at `now` of so many cycles that are done evenly until a flow ends. */
-static double leftOf(const SambaFlow *flow, double cycles, uint64_t from, uint64_t now) {
+/* What is left at `now` of what a flow has booked. */
+static double leftOf(const SambaFlow *flow, uint64_t now) {
+  uint64_t end = endOf(flow);
+  now = sambaTimeMax(flow->begin, now);
+  return end > now ? smaller(flow->cycles, flow->even * sambaNumberOf(end - now)) : 0;
+}
+
+/* What is left at `now` of what it had left at `from`, if it is done evenly until the flow ends. */
+static double leftSince(const SambaFlow *flow, uint64_t from, uint64_t now) {
   uint64_t end = endOf(flow), begin = sambaTimeMax(flow->begin, from);
   now = sambaTimeMax(begin, now);
-  return end > now ? cycles * sambaNumberOf(end - now) / sambaNumberOf(end - begin) : 0;
+  return end > now ? flow->left * sambaNumberOf(end - now) / sambaNumberOf(end - begin) : 0;
 }
 
 /* A flow that is under way, or begins, while another one that books is. Cycles count from when that
@@ -79,14 +86,13 @@ static void ask(Asking *asking, SambaFlow *flow) {
   if (flow == asking->own)
     return;
   asking->end = sambaTimeMax(asking->end, endOf(flow));
-  double asks = leftOf(flow, flow->cycles, flow->begin, asking->from);
+  double asks = leftOf(flow, asking->from);
   if (asks <= 0)
     return;
   /* What others took has made its end later, but not what it does as soon as they let it. Results
    * of a reduction are booked long before they come: until then others have the lane. */
   uint64_t begin = sambaTimeMax(flow->begin, asking->from);
-  double even = asks / sambaNumberOf(endOf(flow) - begin);
-  double rate = smaller(1, larger(even, flow->pace));
+  double rate = smaller(1, larger(flow->even, flow->pace));
   asking->rates += rate;
   asking->met += begin < asking->until ? rate : 0;
   asking->meetings[asking->count++] = (Meeting){.flow = flow,
@@ -100,14 +106,17 @@ static void ask(Asking *asking, SambaFlow *flow) {
  * per cycle. Who should have ended has, the others are asked. Returns what is left in all. */
 static double bringForward(SambaShare *share, uint64_t now, Asking *asking) {
   double done = 0, left = 0, could = sambaNumberOf(now - share->at);
+  Meeting *meeting = asking->meetings; /* as many have room, and none is asked yet */
   for (SambaFlow *flow = firstOf(share); flow; flow = nextOf(share, flow)) {
-    flow->rest = leftOf(flow, flow->left, share->at, now);
-    done += flow->left - flow->rest;
+    meeting->done = flow->left - leftSince(flow, share->at, now);
+    done += meeting++->done;
   }
 
   double part = done > could ? could / done : 1;
   SambaFlow *before = NULL;
+  meeting = asking->meetings;
   for (uint32_t number = share->first; number;) {
+    double own = part * meeting++->done;
     SambaFlow *flow = &share->flows[number - 1];
     number = flow->next;
     if (endOf(flow) <= now) {
@@ -118,7 +127,7 @@ static double bringForward(SambaShare *share, uint64_t now, Asking *asking) {
         share->first = number;
       continue;
     }
-    flow->left -= part * (flow->left - flow->rest);
+    flow->left -= own;
     left += flow->left;
     before = flow;
     ask(asking, flow);
@@ -308,6 +317,7 @@ static const SambaFlow *bookAlone(SambaShare *share, uint32_t index, uint64_t no
   *flow = (SambaFlow){.begin = now,
                       .end = now + window,
                       .cycles = number,
+                      .even = window ? number / sambaNumberOf(window) : 0,
                       .left = number,
                       .list = share->list + 1,
                       .turn = turn,
@@ -349,11 +359,13 @@ const SambaFlow *sambaShareBook(SambaShare *share, uint32_t index, uint64_t now,
     window -= share->lets_in && comes && window > sambaTimeMax(cycles, least);
   }
   free(many);
-  double left = leftOf(flow, flow->cycles, flow->begin, now) + sambaNumberOf(cycles);
+  double left = leftOf(flow, now) + sambaNumberOf(cycles);
+  uint64_t end = from + window;
   double before = isListed(share, flow) ? flow->left : 0;
   *flow = (SambaFlow){.begin = now,
-                      .end = from + window,
+                      .end = end,
                       .cycles = left,
+                      .even = end > now ? left / sambaNumberOf(end - now) : 0,
                       .left = in_order ? before + sambaNumberOf(cycles) : 0,
                       .held_up = held_up,
                       .list = flow->list,
@@ -371,6 +383,7 @@ void sambaShareTake(SambaShare *share, uint32_t index, uint64_t begin, uint64_t 
   *flow = (SambaFlow){.begin = begin,
                       .end = end,
                       .cycles = sambaNumberOf(end - begin),
+                      .even = 1,
                       .list = flow->list,
                       .next = flow->next,
                       .turn = turn};
@@ -379,9 +392,9 @@ void sambaShareTake(SambaShare *share, uint32_t index, uint64_t begin, uint64_t 
 
 void sambaShareStretch(SambaShare *share, uint32_t index, uint64_t now, uint64_t end) {
   SambaFlow *flow = &share->flows[index];
-  if (endOf(flow) <= now)
+  if (endOf(flow) <= now || end <= endOf(flow))
     return;
-  flow->end = sambaTimeMax(flow->end, end);
+  sambaFlowSpread(flow, end - flow->owed);
   flow->pace = 0;
   noteEnd(share, flow);
 }

@@ -12,7 +12,8 @@ enum { SAMBA_CACHE_LINE = 64 };
 static inline double sambaNumberOf(uint64_t cycles) { return (double)(int64_t)cycles; }
 static inline uint64_t sambaCyclesOf(double number) { return (uint64_t)(int64_t)number; }
 
-/* What one flow has booked: so many cycles from `begin` to `end`, evenly. */
+/* What one flow has booked: so many cycles from `begin` to `end`. What others take from it lies
+ * before the rest, which it passes as fast as it would have without them. */
 typedef struct SambaFlow {
   _Alignas(SAMBA_CACHE_LINE) uint64_t begin;
   uint64_t end;
@@ -23,8 +24,8 @@ typedef struct SambaFlow {
   float turn;         /* how long its turns are: only their ratio counts */
   float pace;         /* per cycle, when others let it; 0: evenly until its end */
   uint32_t list;      /* 1 + number of the list of its share in which it was put; 0: none */
+  double even;        /* per cycle, until its end */
   double left;        /* of the cycles, by the share's last booking; listed */
-  double rest;        /* while another one books: of `left`, when it begins */
 } SambaFlow;
 
 typedef struct SambaShare {
@@ -51,6 +52,15 @@ void sambaShareTake(SambaShare *share, uint32_t flow, uint64_t begin, uint64_t e
 /* A flow goes on at the pace of others: it is not done before `end`. */
 void sambaShareStretch(SambaShare *share, uint32_t flow, uint64_t now, uint64_t end);
 
+/* It is done at another time but for what others took, and what it has booked passes evenly until
+ * then. */
+static inline void sambaFlowSpread(SambaFlow *flow, uint64_t end) {
+  uint64_t begin = flow->begin, owed = flow->owed;
+  if (end + owed > begin)
+    flow->even *= sambaNumberOf(flow->end + owed - begin) / sambaNumberOf(end + owed - begin);
+  flow->end = end;
+}
+
 /* Adds what others took since to what a flow has booked. */
 static inline void sambaFlowPay(SambaFlow *flow) {
   if (!flow->owed)
@@ -64,7 +74,7 @@ static inline void sambaFlowPay(SambaFlow *flow) {
 static inline void sambaFlowHurry(SambaFlow *flow, uint64_t cycles) {
   uint64_t least = flow->begin + sambaCyclesOf(flow->cycles + 0.5);
   if (flow->end > least)
-    flow->end = sambaTimeMax(least, flow->end - sambaTimeMin(cycles, flow->end - least));
+    sambaFlowSpread(flow, sambaTimeMax(least, flow->end - sambaTimeMin(cycles, flow->end - least)));
 }
 
 /* When it is done. Who is not held up by others could do it without a pause. */

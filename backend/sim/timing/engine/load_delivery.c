@@ -263,12 +263,11 @@ static void bookAhead(SambaEngine *engine, SambaMemoryState *memory, uint32_t st
 }
 
 /* Books the lanes, an eighth of the token at a time. As soon as the pace of a load is known, a part
- * of a very long token is booked when it begins: a load that is booked when it has passed is met by
- * nobody until then. */
+ * is booked when it begins: a load that is booked when it has passed is met by nobody until then.
+ */
 static void bookPart(SambaEngine *engine, SambaMemoryState *memory, const SambaMemoryToken *token) {
-  enum { veryManyVectors = 1024 };
   const SambaStreamState *stream = &engine->streams[token->output_stream];
-  bool is_ahead = stream->vectors >= veryManyVectors && memory->pace > 0;
+  bool is_ahead = memory->pace > 0;
   uint64_t end = memory->vectors_booked;
   if (!is_ahead)
     end += stream->vectors / parts;
@@ -279,8 +278,7 @@ static void bookPart(SambaEngine *engine, SambaMemoryState *memory, const SambaM
     bookPast(engine, memory, token);
   else if (memory->vectors_booked)
     endAhead(engine, memory, token->output_stream);
-  if (stream->vectors >= veryManyVectors)
-    bookAhead(engine, memory, token->output_stream);
+  bookAhead(engine, memory, token->output_stream);
 }
 
 /* The vectors that are whole with a group leave: no earlier than their data are there, one after

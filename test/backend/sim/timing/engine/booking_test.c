@@ -81,6 +81,23 @@ static void testWhoComesMeetsWhatIsLeft(void **state) {
   assert_int_equal(flows[0].owed, 10);
 }
 
+/* A flow asks for every second cycle, 100 times. Two others have 30 vectors each, and each of the
+ * three gets a third of 90 cycles: so it loses 30 cycles, and has passed 30 vectors by then. It has
+ * 70 left, and again asks for every second cycle: the next two take as much from it. That it is
+ * told to end no earlier than it does anyway changes nothing. */
+static void testWhatAFlowLosesLiesBehindIt(void **state) {
+  (void)state;
+  SambaFlow flows[3] = {{0}};
+  SambaShare lane = {.flow_count = 3, .flows = flows};
+  assert_int_equal(sambaShareBook(&lane, 0, 0, 100, 200, 1)->end, 200);
+  for (uint64_t turn = 0; turn < 2; ++turn) {
+    sambaShareStretch(&lane, 0, 90 * turn, 200);
+    book(&lane, 1, 90 * turn, 30, 0);
+    assert_int_equal(book(&lane, 2, 90 * turn, 30, 0), 90 * (turn + 1));
+    assert_in_range(flows[0].owed, 30 * (turn + 1) - 1, 30 * (turn + 1) + 1);
+  }
+}
+
 /* Two flows of half the rate fill a lane and do not hold each other up; with a third one there are
  * 96 vectors for 64 cycles, and each has a third of them. */
 static void testThreeHalvesAreTooMuch(void **state) {
@@ -177,6 +194,7 @@ int main(void) {
       cmocka_unit_test(testWhoGoesFirstLosesNothing),
       cmocka_unit_test(testWhoBooksAheadComesLater),
       cmocka_unit_test(testWhoComesMeetsWhatIsLeft),
+      cmocka_unit_test(testWhatAFlowLosesLiesBehindIt),
       cmocka_unit_test(testThreeHalvesAreTooMuch),
       cmocka_unit_test(testFlowsMeetWhileBothAreUnderWay),
       cmocka_unit_test(testWhoIsHeldUpAsksForNoLess),
