@@ -4,6 +4,7 @@
 
 #include "backend/section/access.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Rounds of looking at neighbours: units this far apart on the way of the data are told apart by
@@ -70,15 +71,42 @@ static uint64_t ownColor(const SambaUnit *unit) {
   return hash;
 }
 
-/* The color of a unit with those around it; the order of the streams of a port does not count. */
-static uint64_t nextColor(const SambaSection *section, const uint64_t *colors, uint32_t index) {
+/* A port deals blocks of tokens to its streams in turn. Where it goes round many times, all streams
+ * get theirs at one pace; where it goes round once, the last stream gets its first token when all
+ * others have had theirs. So units whose turn comes in different parts of a run are no twins: these
+ * many parts are told apart. */
+enum { turnParts = 16 };
+
+static uint8_t turnOf(const SambaUnit *unit, uint32_t output, uint32_t place) {
+  double before = (double)place * fmax(1, unit->outputs[output].block);
+  double tokens = (double)sambaPortTokens(unit, true, output);
+  return (uint8_t)fmin(turnParts - 1, turnParts * before / fmax(tokens, 1));
+}
+
+/* Of each stream: its turn among those of its source. */
+static uint8_t *turnsOfStreams(const SambaSection *section) {
+  uint8_t *turns = sambaAllocateZeroed(section->stream_count + 1, sizeof *turns);
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    const SambaUnit *unit = &section->units[u];
+    for (uint32_t p = 0; p < unit->output_count; ++p)
+      for (uint32_t s = 0; s < unit->outputs[p].stream_count; ++s)
+        turns[unit->outputs[p].streams[s]] = turnOf(unit, p, s);
+  }
+  return turns;
+}
+
+/* The color of a unit with those around it; the order of the streams of a port does not count but
+ * for their turns at their sources. */
+static uint64_t nextColor(const SambaSection *section, const uint64_t *colors, const uint8_t *turns,
+                          uint32_t index) {
   const SambaUnit *unit = &section->units[index];
   uint64_t hash = colors[index];
   for (uint32_t p = 0; p < unit->input_count; ++p) {
     uint64_t sum = 0;
     for (uint32_t s = 0; s < unit->inputs[p].stream_count; ++s) {
-      const SambaEndpoint *from = &section->streams[unit->inputs[p].streams[s]].source;
-      sum += mix(colors[from->unit], from->port);
+      uint32_t stream = unit->inputs[p].streams[s];
+      const SambaEndpoint *from = &section->streams[stream].source;
+      sum += mix(mix(colors[from->unit], from->port), turns[stream]);
     }
     hash = mix(hash, sum);
   }
@@ -151,12 +179,13 @@ SambaTwins sambaTwinsFind(const SambaSection *section, SambaArena *arena) {
 
   uint32_t *depths = SAMBA_ARENA_ARRAY(arena, uint32_t, count);
 
+  uint8_t *turns = turnsOfStreams(section);
   findDepths(section, depths);
   for (uint32_t u = 0; u < count; ++u)
     colors[u] = mix(ownColor(&section->units[u]), depths[u]);
   for (int round = 0; round < rounds; ++round) {
     for (uint32_t u = 0; u < count; ++u)
-      next[u] = nextColor(section, colors, u);
+      next[u] = nextColor(section, colors, turns, u);
     for (uint32_t u = 0; u < count; ++u)
       colors[u] = next[u];
   }
@@ -174,6 +203,7 @@ SambaTwins sambaTwinsFind(const SambaSection *section, SambaArena *arena) {
       twins.of[sorted[i].unit] = last;
   }
 
+  free(turns);
   free(sorted);
   free(colors);
   return twins;

@@ -65,9 +65,63 @@ static void unitsWithOtherWorkAreNoTwins(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+/* A load that deals its 12 tokens to four buffers, `block` to each in turn. */
+static const SambaSection *dealing(SambaArena *arena, uint32_t block) {
+  enum { buffers = 4, tokens = 12, elements = 64 };
+  SambaSection *section = SAMBA_ARENA_NEW(arena, SambaSection);
+  SambaUnit *units = SAMBA_ARENA_ARRAY(arena, SambaUnit, 1 + buffers);
+  SambaStream *streams = SAMBA_ARENA_ARRAY(arena, SambaStream, buffers);
+  uint32_t *numbers = SAMBA_ARENA_ARRAY(arena, uint32_t, buffers);
+  SambaPort *ports = SAMBA_ARENA_ARRAY(arena, SambaPort, 1 + buffers);
+
+  for (uint32_t p = 0; p <= buffers; ++p)
+    ports[p] = (SambaPort){
+        .dtype = SAMBA_DTYPE_BF16,
+        .stream_count = p ? 1 : buffers,
+        .streams = p ? &numbers[p - 1] : numbers,
+        .block = p ? 1 : block,
+        .token_elements = elements,
+        .access = {.counter_count = 2,
+                   .trips = LIST(arena, uint32_t, p ? tokens / buffers : tokens, elements),
+                   .token_level = 1,
+                   .strides = LIST(arena, int64_t, elements, 1)}};
+  units[0] = sambaUnitMake(SAMBA_UNIT_LOAD, "load", "");
+  units[0].output_count = 1;
+  units[0].outputs = ports;
+  for (uint32_t b = 0; b < buffers; ++b) {
+    units[1 + b] = sambaUnitMake(SAMBA_UNIT_BUFFER, "buffer", "");
+    units[1 + b].input_count = 1;
+    units[1 + b].inputs = &ports[1 + b];
+    units[1 + b].buffer.slot_count = 1;
+    units[1 + b].buffer.slot_elements = elements * tokens / buffers;
+    numbers[b] = b;
+    streams[b] = (SambaStream){.kind = SAMBA_STREAM_VECTOR,
+                               .destination_count = 1,
+                               .destinations = LIST(arena, SambaEndpoint, {1 + b, 0})};
+  }
+  *section = (SambaSection){.arena = arena,
+                            .name = "dealing",
+                            .unit_count = 1 + buffers,
+                            .units = units,
+                            .stream_count = buffers,
+                            .streams = streams};
+  return section;
+}
+
+/* Of 12 tokens, three in a row are a quarter of the time. */
+static void whoseTurnComesLaterIsNoTwin(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaTwins twins = sambaTwinsFind(dealing(&arena, 3), &arena);
+  for (uint32_t u = 0; u <= 4; ++u)
+    assert_int_equal(twins.of[u], u);
+  sambaArenaDestroy(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(matmulIsShortOfItsArray),
                                      cmocka_unit_test(cyclesBeyondABoundAreThoseOfOneResource),
-                                     cmocka_unit_test(unitsWithOtherWorkAreNoTwins)};
+                                     cmocka_unit_test(unitsWithOtherWorkAreNoTwins),
+                                     cmocka_unit_test(whoseTurnComesLaterIsNoTwin)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
