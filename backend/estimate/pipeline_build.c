@@ -1,4 +1,5 @@
 /* Making the actors of a section; see pipeline_state.h. */
+#include "backend/estimate/crowding.h"
 #include "backend/estimate/pipeline_state.h"
 #include "backend/estimate/unit_cycles.h"
 #include "backend/estimate/unit_law.h"
@@ -253,6 +254,7 @@ static void makeMemory(SambaPipelineRun *run, uint32_t index) {
   actor->issue = law.issue;
   actor->work = law.issue;
   actor->requests = law.requests;
+  actor->crowding = sambaMemoryCrowding(run->section, &run->twins, index, run->machine);
   run->loads_left += load;
   double window = (double)(run->machine->ag_bursts * run->machine->dram_burst_bytes);
   actor->piece_count =

@@ -267,6 +267,12 @@ static void pushOutstanding(SambaPipelineWindow *window, double bytes, double un
   window->outstanding += bytes;
 }
 
+/* Books the channels that have most of what a crowded actor asks for: they take longer than the
+ * whole memory, which serves others meanwhile. Returns when they are through with it. */
+static double crowd(SambaPipelineActor *actor, double at, double moving) {
+  return actor->crowding > 1 ? book(&actor->crowd_free, at, moving * actor->crowding) : 0;
+}
+
 /* Asks the memory for one piece of the running token at the time of now. Returns when the next may
  * follow. */
 static double askMemory(SambaPipelineRun *run, SambaPipelineActor *actor) {
@@ -275,12 +281,12 @@ static double askMemory(SambaPipelineRun *run, SambaPipelineActor *actor) {
   double at = fmax(run->now, creditAt(run, window, bytes));
   double latency = window->size ? run->stream_latency : run->memory_latency;
   double half = latency / 2;
-  double queue = fmax(0, run->memory_free - (at + half));
+  double queue = fmax(0, fmax(run->memory_free, actor->crowd_free) - (at + half));
   double moving = actor->twins * bytes / run->memory_rate;
 
   run->memory_free = fmax(run->memory_free, at + half) + moving;
   double first = at + latency + queue;
-  double last = first + fmax(issue, moving);
+  double last = fmax(first + fmax(issue, moving), crowd(actor, at + half, moving) + half);
   pushOutstanding(window, bytes, last);
   if (actor->piece == 0)
     actor->token_first = first;
@@ -298,7 +304,9 @@ static double writeMemory(SambaPipelineRun *run, SambaPipelineActor *actor) {
     pushOutstanding(actor->window, bytes, at + (double)run->machine->ag_latency_cycles);
   }
   double turns = run->loads_left ? actor->requests * run->turn_cycles : 0;
-  book(&run->memory_free, run->now, actor->twins * (actor->bytes / run->memory_rate + turns));
+  double moving = actor->twins * (actor->bytes / run->memory_rate + turns);
+  book(&run->memory_free, run->now, moving);
+  crowd(actor, run->now + (double)run->machine->ag_latency_cycles / 2, moving);
   return at;
 }
 
@@ -385,8 +393,10 @@ static bool endFiring(SambaPipelineRun *run, SambaPipelineActor *actor) {
   actor->state = actor->done == actor->firings ? SAMBA_PIPELINE_DONE : SAMBA_PIPELINE_IDLE;
   run->loads_left -= actor->state == SAMBA_PIPELINE_DONE && actor->kind == SAMBA_PIPELINE_LOAD;
   run->unfinished -= actor->state == SAMBA_PIPELINE_DONE;
-  if (actor->kind == SAMBA_PIPELINE_STORE) /* until its bytes are in memory */
-    run->finish = fmax(run->finish, fmax(end + run->memory_latency / 2, run->memory_free));
+  if (actor->kind == SAMBA_PIPELINE_STORE) { /* until its bytes are in memory */
+    double served = fmax(run->memory_free, actor->crowd_free);
+    run->finish = fmax(run->finish, fmax(end + run->memory_latency / 2, served));
+  }
   return true;
 }
 

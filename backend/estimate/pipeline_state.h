@@ -85,6 +85,7 @@ typedef struct SambaPipelineActor {
   SambaTimes slot_ends;
   /* generators */
   double bytes, issue, requests; /* of a token */
+  double crowding, crowd_free;   /* crowding.h; when the channels that have most are free */
   uint32_t piece, piece_count;
   double delivered, token_first, token_last;
   SambaPipelineWindow *window;

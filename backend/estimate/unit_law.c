@@ -223,7 +223,9 @@ SambaMemoryLaw sambaMemoryLaw(const SambaSection *section, const SambaUnit *unit
   return (SambaMemoryLaw){.bytes = runs * share * bytes,
                           .requests = runs * share * requests,
                           .issue = runs * share * fmax(1, bytes / width) + runs * (1 - share),
-                          .runs = runs * share};
+                          .runs = runs * share,
+                          .run = run,
+                          .level = level};
 }
 
 /*===-- PMUs ----------------------------------------------------------------------------------===*/

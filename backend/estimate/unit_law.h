@@ -21,6 +21,8 @@ typedef struct SambaMemoryLaw {
   double issue;    /* cycles in which the generator asks for them */
   double runs;     /* pieces of memory that it asks for one after the other */
   double requests; /* of these, each within one channel */
+  double run;      /* bytes of such a piece, which the counters from `level` on walk */
+  uint32_t level;
 } SambaMemoryLaw;
 SambaMemoryLaw sambaMemoryLaw(const SambaSection *section, const SambaUnit *unit,
                               const SambaMachine *machine);

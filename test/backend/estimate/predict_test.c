@@ -1,10 +1,13 @@
-/* The bandwidth model on a section whose figures can be counted by hand, and twins. */
+/* The bandwidth model on a section whose figures can be counted by hand, twins, and what meets in
+ * few channels of the memory. */
+#include "backend/estimate/crowding.h"
 #include "backend/estimate/predict.h"
 #include "backend/estimate/twins.h"
 
 #include "backend/machine/shipped.h"
 #include "test/backend/sample_sections.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,10 +121,40 @@ static void whoseTurnComesLaterIsNoTwin(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+/* 32 rows of 256 bytes. Each place of 256 bytes lies in the channel whose number its address has in
+ * digits of 64, all of them folded by exclusive or. Rows 4097 = 64^2 + 1 places apart: the lowest
+ * digit and the third one are equal, so all lie in channel 0. Of 32 requests to 64 channels at
+ * random no channel has more than 1 + 3 x sqrt(1/2). */
+static void rowsMeetInOneChannel(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  const SambaMachine *machine = sambaMachineFind(sambaStringRef("sn40l"));
+  const int64_t apart[] = {4097, 1, 4096};
+  const double crowd[] = {32, 0, 1};
+
+  for (int i = 0; i < 3; ++i) {
+    SambaUnit unit = sambaUnitMake(SAMBA_UNIT_STORE, "store", "");
+    SambaPort port = {.dtype = SAMBA_DTYPE_BF16,
+                      .block = 1,
+                      .token_elements = 32 * 128,
+                      .access = {.counter_count = 2,
+                                 .trips = LIST(&arena, uint32_t, 32, 128),
+                                 .strides = LIST(&arena, int64_t, apart[i] * 128, 1)}};
+    unit.input_count = 1;
+    unit.inputs = &port;
+    SambaSection section = {.arena = &arena, .name = "rows", .unit_count = 1, .units = &unit};
+    SambaTwins twins = sambaTwinsFind(&section, &arena);
+    double more = fmax(0, crowd[i] - 1 - 3 * sqrt(0.5));
+    assert_float_equal(sambaMemoryCrowding(&section, &twins, 0, machine), 1 + more / 0.5, 1e-9);
+  }
+  sambaArenaDestroy(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(matmulIsShortOfItsArray),
                                      cmocka_unit_test(cyclesBeyondABoundAreThoseOfOneResource),
                                      cmocka_unit_test(unitsWithOtherWorkAreNoTwins),
-                                     cmocka_unit_test(whoseTurnComesLaterIsNoTwin)};
+                                     cmocka_unit_test(whoseTurnComesLaterIsNoTwin),
+                                     cmocka_unit_test(rowsMeetInOneChannel)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
