@@ -180,8 +180,8 @@ static SambaSearchMemo *searchesOf(const SambaPlanTarget *target) {
 static const double otherShare = 0.99;
 
 /* Sums in parts need more PMUs and streams, which are loaded once however often the section runs:
- * this share of the load does not count then, as in the planner's scores. */
-static const double residentShare = 0.5;
+ * this share of the load does not count then. */
+static const double residentShare = 1;
 
 /* And such a plan must be predicted to save more: it hangs more on how memory is shared. */
 static const double partsShare = 0.98;
