@@ -41,10 +41,11 @@
 SambaStatus sambaSectionRoute(SambaSection *section, const SambaMachine *machine,
                               const uint32_t *rates, const uint32_t *wishes);
 
-/* The same for rates that need not be kept: it has 20 rounds, and gives up from the third on. In
- * sections of Llama, BERT and ResNet-50 what found its ways took 16 rounds at most; what does not
- * takes seconds to end. What crosses the mesh along a straight cut would not tell them apart: where
- * no ways were found it was three fifths of what the links there carry, and half where some
+/* The same for rates that need not be kept: it has 20 rounds, and gives up from the third on, or
+ * after the first where streams have wishes and one channel in 12 is overused by the rates alone.
+ * In sections of Llama, BERT and ResNet-50 what found its ways took 16 rounds at most; what does
+ * not takes seconds to end. What crosses the mesh along a straight cut would not tell them apart:
+ * where no ways were found it was three fifths of what the links there carry, and half where some
  * were. */
 SambaStatus sambaSectionTryRoute(SambaSection *section, const SambaMachine *machine,
                                  const uint32_t *rates, const uint32_t *wishes);

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -84,8 +85,29 @@ static void refusesWhatLinksCannotCarry(void **state) {
   networkDestroy(&network);
 }
 
+/* Streams that wish for more than there is are refused as well when their rates are too much, at
+ * once: the first round tells. */
+static void wishesDoNotHideWhatIsTooMuch(void **state) {
+  (void)state;
+  SambaMachine machine = networkMachine("sn40l");
+  Network network;
+  machine.vector_lanes = 1;
+  createProduct(&network, &machine, 64, 900);
+  uint32_t *wishes = malloc(network.section.stream_count * sizeof *wishes);
+  for (uint32_t s = 0; s < network.section.stream_count; ++s)
+    wishes[s] = 1000;
+  SambaStatus status = sambaSectionTryRoute(&network.section, &machine, network.rates, wishes);
+  expectOverusedLink(status, &machine);
+  sambaStatusFree(status);
+  for (uint32_t s = 0; s < network.section.stream_count; ++s)
+    assert_int_equal(network.section.streams[s].hop_count, 0);
+  free(wishes);
+  networkDestroy(&network);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(findsTheSameWays),
-                                     cmocka_unit_test(refusesWhatLinksCannotCarry)};
+                                     cmocka_unit_test(refusesWhatLinksCannotCarry),
+                                     cmocka_unit_test(wishesDoNotHideWhatIsTooMuch)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
