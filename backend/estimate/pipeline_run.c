@@ -6,6 +6,7 @@
  * handled in the order of time, because all share the memory. */
 #include "backend/estimate/pipeline_run.h"
 
+#include "backend/estimate/pipeline_key.h"
 #include "backend/estimate/pipeline_state.h"
 
 #include <math.h>
@@ -579,11 +580,23 @@ static void destroy(SambaPipelineRun *run) {
   sambaArenaDestroy(&run->arena);
 }
 
+static double followOrFind(SambaPipelineRun *run, const SambaPipelineMemo *memo) {
+  SambaByteBuffer key = {0};
+  double cycles;
+  sambaPipelineKey(run, &key);
+  if (!memo->find(memo->user, &key, &cycles)) {
+    cycles = follow(run);
+    memo->keep(memo->user, &key, cycles);
+  }
+  sambaArrayFree(&key);
+  return cycles;
+}
+
 double sambaPipelineCycles(const SambaSection *section, const SambaMachine *machine,
-                           SambaPortPatterns *patterns) {
+                           SambaPortPatterns *patterns, const SambaPipelineMemo *memo) {
   SambaPipelineRun run = {.section = section, .machine = machine, .patterns = patterns};
   sambaPipelineBuild(&run);
-  double cycles = follow(&run);
+  double cycles = memo ? followOrFind(&run, memo) : follow(&run);
   destroy(&run);
   return cycles;
 }

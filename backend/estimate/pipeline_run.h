@@ -7,11 +7,21 @@
 #include "backend/machine/machine.h"
 #include "backend/section/port_cycles.h"
 #include "backend/section/section.h"
+#include "support/container/byte_buffer.h"
+
+/* Where the cycles of pipelines are kept, by what they follow from, for sections of the same
+ * machine. */
+typedef struct SambaPipelineMemo {
+  void *user;
+  bool (*find)(void *user, const SambaByteBuffer *key, double *out_cycles);
+  void (*keep)(void *user, const SambaByteBuffer *key, double cycles);
+} SambaPipelineMemo;
 
 /* Cycles of one run, launch apart. Negative when the units wait for each other and nobody can go
  * on, as far as this model sees: then only busy units say something (predict.h). patterns: of the
- * machine; what they know of the section's ports already need not be counted again. */
+ * machine; what they know of the section's ports already need not be counted again. memo may be
+ * NULL. */
 double sambaPipelineCycles(const SambaSection *section, const SambaMachine *machine,
-                           SambaPortPatterns *patterns);
+                           SambaPortPatterns *patterns, const SambaPipelineMemo *memo);
 
 #endif

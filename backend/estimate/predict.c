@@ -1,7 +1,6 @@
 /* The bandwidth model; see predict.h. */
 #include "backend/estimate/predict.h"
 
-#include "backend/estimate/pipeline_run.h"
 #include "backend/estimate/unit_cycles.h"
 #include "backend/estimate/unit_law.h"
 #include "backend/section/access.h"
@@ -179,7 +178,8 @@ double sambaSectionBusyCycles(const SambaSection *section, const SambaMachine *m
 }
 
 SambaPrediction sambaSectionPredictWithin(const SambaSection *section, const SambaMachine *machine,
-                                          SambaPortCounts *counts, double most) {
+                                          SambaPortCounts *counts, double most,
+                                          const SambaPipelineMemo *memo) {
   SambaArena arena = {0};
   SambaPortPatterns *patterns =
       counts ? sambaPortPatternsShare(counts, &arena) : sambaPortPatternsCreate(machine, &arena);
@@ -187,7 +187,7 @@ SambaPrediction sambaSectionPredictWithin(const SambaSection *section, const Sam
   networkBusy(section, machine, &prediction);
   double busiest = largest(&prediction, &prediction.bottleneck);
   if (busiest <= most)
-    prediction.cycles = sambaPipelineCycles(section, machine, patterns);
+    prediction.cycles = sambaPipelineCycles(section, machine, patterns, memo);
   sambaArenaDestroy(&arena);
   /* Where the pipeline says nothing: the busiest, once more while it fills and empties. */
   if (prediction.cycles < 0)
@@ -198,5 +198,5 @@ SambaPrediction sambaSectionPredictWithin(const SambaSection *section, const Sam
 
 SambaPrediction sambaSectionPredict(const SambaSection *section, const SambaMachine *machine,
                                     SambaPortCounts *counts) {
-  return sambaSectionPredictWithin(section, machine, counts, INFINITY);
+  return sambaSectionPredictWithin(section, machine, counts, INFINITY, NULL);
 }

@@ -3,6 +3,7 @@
 #ifndef SAMBA_BACKEND_ESTIMATE_PREDICT_H
 #define SAMBA_BACKEND_ESTIMATE_PREDICT_H
 
+#include "backend/estimate/pipeline_run.h"
 #include "backend/section/port_cycles.h"
 
 typedef enum {
@@ -27,8 +28,10 @@ double sambaSectionBusyCycles(const SambaSection *section, const SambaMachine *m
 SambaPrediction sambaSectionPredict(const SambaSection *section, const SambaMachine *machine,
                                     SambaPortCounts *counts);
 /* The same, but where one resource alone works for more than `most` cycles, these are the cycles of
- * the prediction: the pipeline, which takes longest to look at, is left out. */
+ * the prediction: the pipeline, which takes longest to look at, is left out. memo may be
+ * NULL. */
 SambaPrediction sambaSectionPredictWithin(const SambaSection *section, const SambaMachine *machine,
-                                          SambaPortCounts *counts, double most);
+                                          SambaPortCounts *counts, double most,
+                                          const SambaPipelineMemo *memo);
 
 #endif

@@ -74,7 +74,7 @@ static SambaContentDigest digestOf(const SambaPlanTarget *target, uint32_t divis
   return sambaBytesDigest(all, sizeof all);
 }
 
-/*===-- Banks of drafts -----------------------------------------------------------------------===*/
+/*===-- Drafts --------------------------------------------------------------------------------===*/
 
 static SambaContentDigest digestOfKey(const SambaPlanTarget *target, const SambaByteBuffer *key) {
   SambaContentDigest content = sambaBytesDigest(key->data, key->size);
@@ -83,7 +83,7 @@ static SambaContentDigest digestOfKey(const SambaPlanTarget *target, const Samba
 }
 
 /* Apart from that of plans: there are more of them, and they cost less to make again. */
-static SambaResultStore *bankings(const SambaPlanTarget *target) {
+static SambaResultStore *draftsOf(const SambaPlanTarget *target) {
   return sambaDialectResults(mlirAttributeGetContext(target->attribute), sambaMlirString("samba"));
 }
 
@@ -99,7 +99,7 @@ static void readBanking(const void *result, void *user) {
 
 static bool findBanking(void *user, const SambaByteBuffer *key, SambaBuffer *out_banking) {
   const SambaPlanTarget *target = user;
-  return sambaResultStoreRead(bankings(target), digestOfKey(target, key), freeBanking, readBanking,
+  return sambaResultStoreRead(draftsOf(target), digestOfKey(target, key), freeBanking, readBanking,
                               out_banking);
 }
 
@@ -107,7 +107,28 @@ static void keepBanking(void *user, const SambaByteBuffer *key, const SambaBuffe
   const SambaPlanTarget *target = user;
   SambaBuffer *kept = sambaAllocate(sizeof *kept);
   *kept = *banking;
-  sambaResultStorePut(bankings(target), digestOfKey(target, key), kept, freeBanking);
+  sambaResultStorePut(draftsOf(target), digestOfKey(target, key), kept, freeBanking);
+}
+
+/*===-- Pipelines of drafts -------------------------------------------------------------------===*/
+
+static void freeCycles(void *cycles) { free(cycles); }
+
+static void readCycles(const void *result, void *user) {
+  *(double *)user = *(const double *)result;
+}
+
+static bool findCycles(void *user, const SambaByteBuffer *key, double *out_cycles) {
+  const SambaPlanTarget *target = user;
+  return sambaResultStoreRead(draftsOf(target), digestOfKey(target, key), freeCycles, readCycles,
+                              out_cycles);
+}
+
+static void keepCycles(void *user, const SambaByteBuffer *key, double cycles) {
+  const SambaPlanTarget *target = user;
+  double *kept = sambaAllocate(sizeof *kept);
+  *kept = cycles;
+  sambaResultStorePut(draftsOf(target), digestOfKey(target, key), kept, freeCycles);
 }
 
 /*===-- Plans in the making -------------------------------------------------------------------===*/
@@ -156,6 +177,13 @@ static SambaResultStore *plansOf(MlirContext context) {
 }
 static SambaResultStore *plans(const SambaPlanTarget *target) {
   return plansOf(mlirAttributeGetContext(target->attribute));
+}
+
+/* Whether it is known that there is a plan, or - when nobody asks why - that there is none. */
+static bool findPlan(const SambaPlanTarget *target, SambaContentDigest digest, Wanted *wanted,
+                     bool say_why) {
+  return sambaResultStoreRead(plans(target), digest, freePlan, readPlan, wanted) &&
+         (wanted->fits || !say_why);
 }
 
 static void releaseSearches(void *memo) { sambaSearchMemoRelease(memo); }
@@ -209,13 +237,14 @@ static double mostWorth(double load, const SambaPlanCost *best, bool parts) {
  * taking instead of that, else perhaps less than it is; NULL: exact. Returns whether it is. */
 static bool priceSection(const SambaPlanTarget *target, SambaSection *section,
                          const SambaPlanCost *best, bool parts, SambaPlanCost *cost) {
-  SambaBankingMemo memo = {(void *)target, findBanking, keepBanking, target->counts};
-  sambaChooseBanking(target->machine, section, &memo);
+  SambaBankingMemo bankings = {(void *)target, findBanking, keepBanking, target->counts};
+  SambaPipelineMemo pipelines = {(void *)target, findCycles, keepCycles};
+  sambaChooseBanking(target->machine, section, &bankings);
   cost->load = sambaSectionLoadCycles(section, target->machine);
   double launch = cost->load + sambaSectionStartCycles(target->machine);
   double most = best ? mostWorth(cost->load, best, parts) - launch : INFINITY;
   SambaPrediction prediction =
-      sambaSectionPredictWithin(section, target->machine, target->counts, most);
+      sambaSectionPredictWithin(section, target->machine, target->counts, most, &pipelines);
   cost->cycles = prediction.cycles + launch;
   return prediction.busy[prediction.bottleneck] <= most;
 }
@@ -354,6 +383,28 @@ static uint64_t compareOther(Comparison *comparison, const OtherWay *way, bool c
   return work;
 }
 
+/* Begins with what is known of the first of the other ways, which the partitioner compares alone
+ * for many sections. Returns how many ways are known. */
+static uint32_t beginComparison(Comparison *comparison, SambaPlanCompare compares,
+                                const SambaMapping *given) {
+  SambaPlanTarget one = *comparison->target;
+  Wanted known = {.graph = comparison->graph};
+  one.compares = SAMBA_COMPARE_REPLICAS;
+  memcpy(comparison->graph->mappings, given, mappingBytes(comparison->graph));
+  if (compares != SAMBA_COMPARE_ALL ||
+      !findPlan(&one, digestOf(&one, 1, comparison->graph), &known, false))
+    return 0;
+
+  uint32_t i = findCompared(comparison);
+  if (i == comparison->count)
+    comparison->plans[comparison->count++].mappings =
+        copyMappings(comparison->graph->mappings, comparison->graph);
+  comparison->plans[i].fits = comparison->plans[i].exact = true;
+  comparison->plans[i].cost = comparison->best = known.cost;
+  comparison->taken = i;
+  return 1;
+}
+
 /* The planner ranks candidates by a model that is coarser than the prediction. So what it does with
  * more room may be slower than what it does with less: these plans are made too, the first one with
  * other numbers of replicas, and compared by the prediction. `given`: the mappings that were there
@@ -367,9 +418,10 @@ static void compareOthers(const SambaPlanTarget *target, SambaPlanCompare compar
   comparison.plans[0].cost = wanted->cost;
   bool carried = carriesSums(graph);
   SambaSearchMemo *searches = searchesOf(target);
-  uint64_t work = wanted->cost.work;
   uint32_t count = compares == SAMBA_COMPARE_ALL ? otherWayCount : 1;
-  for (uint32_t i = 0; i < count; ++i) {
+  uint32_t known = beginComparison(&comparison, compares, given);
+  uint64_t work = comparison.best.work;
+  for (uint32_t i = known; i < count; ++i) {
     memcpy(graph->mappings, given, mappingBytes(graph));
     work += compareOther(&comparison, &otherWays[i], carried, searches);
   }
@@ -400,13 +452,6 @@ static void keepPlan(const SambaPlanTarget *target, SambaContentDigest digest, c
   sambaWordsPack(wanted->graph->mappings, count * sizeof *wanted->graph->mappings, &words);
   plan->mappings = sambaReallocate(words.data, words.size, sizeof *words.data);
   sambaResultStorePut(plans(target), digest, plan, freePlan);
-}
-
-/* Whether it is known that there is a plan, or - when nobody asks why - that there is none. */
-static bool findPlan(const SambaPlanTarget *target, SambaContentDigest digest, Wanted *wanted,
-                     bool say_why) {
-  return sambaResultStoreRead(plans(target), digest, freePlan, readPlan, wanted) &&
-         (wanted->fits || !say_why);
 }
 
 /* Plans unless the plan is known, or another thread makes it just now. */

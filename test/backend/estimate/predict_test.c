@@ -11,6 +11,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -50,8 +52,60 @@ static void cyclesBeyondABoundAreThoseOfOneResource(void **state) {
   double all = sambaSectionPredict(section, machine, NULL).cycles, busiest = 128 * 64;
 
   assert_true(all > busiest);
-  assert_true(sambaSectionPredictWithin(section, machine, NULL, busiest).cycles == all);
-  assert_true(sambaSectionPredictWithin(section, machine, NULL, busiest - 1).cycles == busiest);
+  assert_true(sambaSectionPredictWithin(section, machine, NULL, busiest, NULL).cycles == all);
+  assert_true(sambaSectionPredictWithin(section, machine, NULL, busiest - 1, NULL).cycles ==
+              busiest);
+  sambaArenaDestroy(&arena);
+}
+
+/* One pipeline that is known. */
+typedef struct Known {
+  SambaByteBuffer key;
+  double cycles;
+  int found, kept;
+} Known;
+
+static bool findKnown(void *user, const SambaByteBuffer *key, double *out_cycles) {
+  Known *known = user;
+  if (known->key.size != key->size || memcmp(known->key.data, key->data, key->size) != 0)
+    return false;
+  ++known->found;
+  *out_cycles = known->cycles;
+  return true;
+}
+
+static void keepKnown(void *user, const SambaByteBuffer *key, double cycles) {
+  Known *known = user;
+  known->key.size = 0;
+  for (size_t i = 0; i < key->size; ++i)
+    sambaArrayAppend(&known->key, key->data[i]);
+  known->cycles = cycles;
+  ++known->kept;
+}
+
+/* A pipeline is followed once, and anew where its timing is another. */
+static void equalPipelinesAreFollowedOnce(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  const SambaMachine *machine = sambaMachineFind(sambaStringRef("sn40l"));
+  SambaSection *section = sampleMatmul(&arena);
+  Known known = {0};
+  SambaPipelineMemo memo = {&known, findKnown, keepKnown};
+  double alone = sambaSectionPredict(section, machine, NULL).cycles;
+  for (int i = 1; i <= 2; ++i) {
+    assert_true(sambaSectionPredictWithin(section, machine, NULL, INFINITY, &memo).cycles == alone);
+    assert_int_equal(known.kept, 1);
+    assert_int_equal(known.found, i - 1);
+  }
+
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    if (section->units[u].kind == SAMBA_UNIT_BUFFER)
+      section->units[u].buffer.slot_count = 1;
+  double slower = sambaSectionPredictWithin(section, machine, NULL, INFINITY, &memo).cycles;
+  assert_int_equal(known.kept, 2);
+  assert_true(slower > alone);
+  assert_true(slower == sambaSectionPredict(section, machine, NULL).cycles);
+  sambaArrayFree(&known.key);
   sambaArenaDestroy(&arena);
 }
 
@@ -153,6 +207,7 @@ static void rowsMeetInOneChannel(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(matmulIsShortOfItsArray),
                                      cmocka_unit_test(cyclesBeyondABoundAreThoseOfOneResource),
+                                     cmocka_unit_test(equalPipelinesAreFollowedOnce),
                                      cmocka_unit_test(unitsWithOtherWorkAreNoTwins),
                                      cmocka_unit_test(whoseTurnComesLaterIsNoTwin),
                                      cmocka_unit_test(rowsMeetInOneChannel)};
