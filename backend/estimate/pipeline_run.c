@@ -523,7 +523,7 @@ static bool allBegan(const SambaPipelineRun *run) {
   return true;
 }
 
-static double follow(SambaPipelineRun *run) {
+static double follow(SambaPipelineRun *run, double most) {
   Snapshot middle = {.done = SAMBA_ARENA_ARRAY(&run->arena, uint64_t, run->actor_count)};
   uint64_t next_look = mostFirings / 2;
   for (uint32_t a = 0; a < run->actor_count; ++a) {
@@ -553,6 +553,8 @@ static double follow(SambaPipelineRun *run) {
     SambaPipelineEvent event = popEvent(run);
     SambaPipelineActor *actor = &run->actors[event.actor];
     run->now = event.at;
+    if (run->now > most)
+      return run->now;
     if (actor->kind == SAMBA_PIPELINE_LOAD)
       stepLoad(run, event.actor);
     else
@@ -580,23 +582,25 @@ static void destroy(SambaPipelineRun *run) {
   sambaArenaDestroy(&run->arena);
 }
 
-static double followOrFind(SambaPipelineRun *run, const SambaPipelineMemo *memo) {
+static double followOrFind(SambaPipelineRun *run, double most, const SambaPipelineMemo *memo) {
   SambaByteBuffer key = {0};
   double cycles;
   sambaPipelineKey(run, &key);
   if (!memo->find(memo->user, &key, &cycles)) {
-    cycles = follow(run);
-    memo->keep(memo->user, &key, cycles);
+    cycles = follow(run, most);
+    if (cycles <= most)
+      memo->keep(memo->user, &key, cycles);
   }
   sambaArrayFree(&key);
   return cycles;
 }
 
 double sambaPipelineCycles(const SambaSection *section, const SambaMachine *machine,
-                           SambaPortPatterns *patterns, const SambaPipelineMemo *memo) {
+                           SambaPortPatterns *patterns, double most,
+                           const SambaPipelineMemo *memo) {
   SambaPipelineRun run = {.section = section, .machine = machine, .patterns = patterns};
   sambaPipelineBuild(&run);
-  double cycles = memo ? followOrFind(&run, memo) : follow(&run);
+  double cycles = memo ? followOrFind(&run, most, memo) : follow(&run, most);
   destroy(&run);
   return cycles;
 }

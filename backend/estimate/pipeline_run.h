@@ -19,9 +19,10 @@ typedef struct SambaPipelineMemo {
 
 /* Cycles of one run, launch apart. Negative when the units wait for each other and nobody can go
  * on, as far as this model sees: then only busy units say something (predict.h). patterns: of the
- * machine; what they know of the section's ports already need not be counted again. memo may be
- * NULL. */
+ * machine; what they know of the section's ports already need not be counted again. Where it
+ * takes more than `most`, which may be infinite, it may say less than it takes. memo may be NULL.
+ */
 double sambaPipelineCycles(const SambaSection *section, const SambaMachine *machine,
-                           SambaPortPatterns *patterns, const SambaPipelineMemo *memo);
+                           SambaPortPatterns *patterns, double most, const SambaPipelineMemo *memo);
 
 #endif

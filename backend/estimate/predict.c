@@ -187,7 +187,7 @@ SambaPrediction sambaSectionPredictWithin(const SambaSection *section, const Sam
   networkBusy(section, machine, &prediction);
   double busiest = largest(&prediction, &prediction.bottleneck);
   if (busiest <= most)
-    prediction.cycles = sambaPipelineCycles(section, machine, patterns, memo);
+    prediction.cycles = sambaPipelineCycles(section, machine, patterns, most, memo);
   sambaArenaDestroy(&arena);
   /* Where the pipeline says nothing: the busiest, once more while it fills and empties. */
   if (prediction.cycles < 0)

@@ -27,9 +27,10 @@ double sambaSectionBusyCycles(const SambaSection *section, const SambaMachine *m
 /* counts: of the machine's ports, shared with other sections; may be NULL. */
 SambaPrediction sambaSectionPredict(const SambaSection *section, const SambaMachine *machine,
                                     SambaPortCounts *counts);
-/* The same, but where one resource alone works for more than `most` cycles, these are the cycles of
- * the prediction: the pipeline, which takes longest to look at, is left out. memo may be
- * NULL. */
+/* The same where it takes `most` cycles at most. Where it takes more, the cycles of the prediction
+ * are more than that too, and perhaps fewer than it takes: the pipeline, which takes longest to
+ * look at, is left out where one resource alone works for longer, and not followed to its end else.
+ * memo may be NULL. */
 SambaPrediction sambaSectionPredictWithin(const SambaSection *section, const SambaMachine *machine,
                                           SambaPortCounts *counts, double most,
                                           const SambaPipelineMemo *memo);

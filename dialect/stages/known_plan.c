@@ -246,7 +246,7 @@ static bool priceSection(const SambaPlanTarget *target, SambaSection *section,
   SambaPrediction prediction =
       sambaSectionPredictWithin(section, target->machine, target->counts, most, &pipelines);
   cost->cycles = prediction.cycles + launch;
-  return prediction.busy[prediction.bottleneck] <= most;
+  return prediction.cycles <= most;
 }
 
 static SambaStatus planGraph(const SambaPlanTarget *target, const SambaPlanOptions *options,
