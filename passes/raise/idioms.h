@@ -12,7 +12,10 @@ void sambaRaiseShiftedSoftmax(MlirOperation root);
 void sambaRaiseAttention(MlirOperation root);
 void sambaRaiseRotary(MlirOperation root);
 
-/* Behind the others: attention reads the keys and values of grouped heads without copies. */
+/* Behind the others: attention with a causal mask says so and reads none. Returns the attention
+ * that is used now. */
+MlirOperation sambaRaiseCausal(MlirOperation attention);
+/* Behind that: attention reads the keys and values of grouped heads without copies. */
 void sambaShareHeads(MlirOperation attention);
 
 /* Before the others: the einsums of attention become matmul. */

@@ -9,6 +9,7 @@
  * - scaled_dot_product_attention: softmax(q k^T * scale [+ masks]) v. The scale may be on q and k,
  * a mask a where, heads split off the batch for a mask, v left of a transposed softmax, the
  * products einsum.
+ * - Attention whose mask is a causal one, made of constants: is_causal (raise_causal.c).
  * - Grouped heads: attention to keys and values that were repeated for the heads that share them
  *   reads them where they lie (share_heads.c).
  * - rotary_embedding: x cos + turned(x) sin, halves or pairs turned, of a whole head or of a part.
@@ -226,7 +227,7 @@ static void raiseFunction(MlirOperation function) {
        !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
     if (sambaStringRefEqualC(sambaOperatorNameOf(operation), "scaled_dot_product_attention") &&
         !mlirOpOperandIsNull(mlirValueGetFirstUse(sambaMatchResult(operation))))
-      sambaShareHeads(operation);
+      sambaShareHeads(sambaRaiseCausal(operation));
 }
 
 bool sambaRaiseIdioms(MlirOperation module) {

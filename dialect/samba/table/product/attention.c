@@ -125,10 +125,11 @@ const SambaOperator sambaAttentionOperators[] = {
      .summary = "softmax(q * transpose(k) * scale + mask) * v",
      .computes = "q[.., L, E], k[.., S, E], v[.., S, V]; the mask broadcasts to [.., L, S]: a "
                  "float mask is added, an i1 mask keeps where true; elsewhere the score is `fill`. "
-                 "is_causal keeps s <= l.",
+                 "is_causal keeps s <= l + causal_offset.",
      .operands = {"query", "key", "value", "mask?"},
      .attributes = {OPTIONAL(FLOAT, "scale", "absent: 1 / sqrt(E)"),
-                    BOOL("is_causal", false, "position l sees positions up to l"),
+                    BOOL("is_causal", false, "position l sees positions up to l + causal_offset"),
+                    INT("causal_offset", 0, "positions before the first of the query"),
                     FLOAT("fill", -INFINITY, "the score where an i1 mask is false")},
      .constraints = {"q has a float dtype", "k and v have it too",
                      "ranks of 2 or more, one E, one S", "the dimensions before broadcast",

@@ -306,7 +306,8 @@ static SambaStatus decomposeKey(const SambaOperatorCall *call, SambaExpansion *e
 
 #define MASKING                                                                                    \
   {OPTIONAL(FLOAT, "scale", "absent: 1 / sqrt(E)"),                                                \
-   BOOL("is_causal", false, "position l sees positions up to l"),                                  \
+   BOOL("is_causal", false, "position l sees positions up to l + causal_offset"),                  \
+   INT("causal_offset", 0, "positions before the first of the query"),                             \
    FLOAT("fill", -INFINITY, "the score where an i1 mask is false")}
 #define ATTENTION_CONSTRAINTS                                                                      \
   "q has a float dtype", "k and v have it too", "ranks of 2 or more, one E, one S",                \

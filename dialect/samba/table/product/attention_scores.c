@@ -126,6 +126,16 @@ uint16_t sambaAttentionMaskOperand(SambaStageBuilder *builder, uint32_t mask, bo
   return operand;
 }
 
+/* How many keys before its own place a query sees besides; more than there are is no other. */
+static int64_t offsetOf(const SambaOperatorCall *call) {
+  int64_t offset = sambaOperatorCallInt(call, "causal_offset");
+  int64_t rows = call->operands[0].dims[call->operands[0].rank - 2];
+  int64_t columns = call->operands[1].dims[call->operands[1].rank - 2];
+  if (offset < -rows)
+    return -rows;
+  return offset < columns ? offset : columns;
+}
+
 uint32_t sambaAttentionMask(const SambaComposition *composition, const SambaAttention *attention,
                             uint32_t scores, const uint32_t *operands, bool crossed) {
   const SambaOperatorCall *call = attention->call;
@@ -149,6 +159,10 @@ uint32_t sambaAttentionMask(const SambaComposition *composition, const SambaAtte
   if (sambaOperatorCallInt(call, "is_causal")) {
     uint32_t row_dim = like.rank - (crossed ? 1 : 2), column_dim = like.rank - (crossed ? 2 : 1);
     uint16_t row = sambaLaneCounter(&builder, row_dim, SAMBA_DTYPE_I32);
+    int64_t offset = offsetOf(call);
+    if (offset)
+      row = sambaLane2(&builder, SAMBA_LANE_ADD, row,
+                       sambaLaneInteger(&builder, SAMBA_DTYPE_I32, offset));
     uint16_t column = sambaLaneCounter(&builder, column_dim, SAMBA_DTYPE_I32);
     value = sambaLaneSelect(&builder, sambaLane2(&builder, SAMBA_LANE_LE, column, row), value,
                             sambaLaneFloat(&builder, -INFINITY));
@@ -158,13 +172,15 @@ uint32_t sambaAttentionMask(const SambaComposition *composition, const SambaAtte
   return result;
 }
 
-/* Where column <= row, counted by two constants. */
-static uint32_t causal(SambaExpansion *expansion, int64_t rows, int64_t columns) {
+/* Where column <= row + offset, counted by two constants. */
+static uint32_t causal(SambaExpansion *expansion, int64_t rows, int64_t columns, int64_t offset) {
   int64_t most = rows > columns ? rows : columns;
   double *numbers = sambaAllocate(sambaArraySize((size_t)most + 1, sizeof *numbers));
   for (int64_t i = 0; i < most; ++i)
-    numbers[i] = (double)i;
+    numbers[i] = (double)(i + offset);
   uint32_t row = sambaExpandNumbers(expansion, SAMBA_DTYPE_I32, 2, (int64_t[]){rows, 1}, numbers);
+  for (int64_t i = 0; i < most; ++i)
+    numbers[i] = (double)i;
   uint32_t column = sambaExpandNumbers(expansion, SAMBA_DTYPE_I32, 1, &columns, numbers);
   free(numbers);
   return sambaExpandBinary(expansion, "le", column, row);
@@ -205,7 +221,7 @@ uint32_t sambaAttentionExpandScores(const SambaAttention *attention, SambaExpans
     scores = sambaExpandBinary(expansion, "add", scores,
                                sambaExpandCast(expansion, mask, SAMBA_DTYPE_F32));
   if (sambaOperatorCallInt(call, "is_causal")) {
-    uint32_t kept = causal(expansion, q->dims[q->rank - 2], k->dims[k->rank - 2]);
+    uint32_t kept = causal(expansion, q->dims[q->rank - 2], k->dims[k->rank - 2], offsetOf(call));
     scores = sambaExpandCall(expansion, "where", 3, (uint32_t[]){kept, scores, lowest}, 0, NULL);
   }
   return scores;

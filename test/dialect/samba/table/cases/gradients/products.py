@@ -59,14 +59,14 @@ for equation, shapes in [
     )
 
 
-def attention(q, k, v, mask=None, scale=None, causal=False, fill=-math.inf):
+def attention(q, k, v, mask=None, scale=None, causal=False, fill=-math.inf, offset=0):
     scores = q @ k.transpose(-1, -2) * (q.shape[-1] ** -0.5 if scale is None else scale)
     if mask is not None and mask.dtype == torch.bool:
         scores = scores.masked_fill(~mask, fill)
     elif mask is not None:
         scores = scores + mask
     if causal:
-        later = torch.ones(scores.shape[-2:]).triu(1).bool()
+        later = torch.ones(scores.shape[-2:]).triu(offset + 1).bool()
         scores = scores.masked_fill(later, -math.inf)
     return torch.softmax(scores, -1) @ v
 
@@ -94,3 +94,8 @@ gradients(name, lambda x, c, s: x * c + halves(x) * s, [x, cosine, sine])
 gradients(name, lambda x, c, s: x * c + halves(x) * s, [x, cosine[:1], sine[:1]])
 gradients(name, lambda x, c, s: x * c + halves(x) * s, [x, cosine[:, :1], sine[:, :1]])
 gradients(name, lambda x, c, s: x * c + pairs(x) * s, [x, cosine, sine], interleaved=True)
+
+name = "scaled_dot_product_attention"
+q, k, v = r(2, 3, 5, 4), r(2, 3, 7, 4), r(2, 3, 7, 6)
+causal = lambda q, k, v: attention(q, k, v, causal=True, offset=2)
+gradients(name, causal, [q, k, v], is_causal=True, causal_offset=2)
