@@ -138,9 +138,10 @@ def RaiseIdioms : Pass<"samba-raise-idioms", "::mlir::ModuleOp"> {
   let description = [{
     layer_norm, rms_norm, gelu (both forms), silu, softmax, scaled_dot_product_attention (scale on q
     and k or on the scores, masks added or chosen, heads split off the batch, products as einsum)
-    and rotary_embedding from their formulas. Attention whose keys and values are repeated for the
-    heads that share them reads them where they lie. Near misses stay as they are. Part of o1, not
-    of o0.
+    and rotary_embedding from their formulas. Attention whose mask is made of constants and hides
+    what comes later is causal and reads no mask. Attention whose keys and values are repeated for
+    the heads that share them reads them where they lie. Near misses stay as they are. Part of o1,
+    not of o0.
   }];
 }
 
@@ -175,6 +176,18 @@ def PartitionSections : Pass<"samba-partition-sections", "::mlir::ModuleOp"> {
                         "30 for a graph that trains">,
                  Option<"rules", "rules", "std::string", "\"\"",
                         "a file of fusion rules, or llama, gpt2, bert or resnet; empty: none">];
+}
+
+def SplitAttention : Pass<"samba-split-attention", "::mlir::ModuleOp"> {
+  let summary = "Let causal attention compute no scores that the mask hides";
+  let description = [{
+    A section that is causal attention alone becomes several, each for some rows of the query and
+    for the keys that they see. Each stores its rows where the result lies (`samba.put_slice`, in a
+    region). How many there are, and whether there are several, is the choice with the fewest
+    predicted cycles, launches included. Sections with pinned mappings stay.
+  }];
+  let options = [Option<"parts", "parts", "std::string", "\"\"",
+                        "parts of each attention, 16 at most; empty: the fewest predicted cycles">];
 }
 
 def UpdateInPlace : Pass<"samba-update-in-place", "::mlir::ModuleOp"> {

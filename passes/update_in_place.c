@@ -16,6 +16,7 @@
 #include "dialect/samba/samba.h"
 #include "dialect/stages/known_stages.h"
 #include "passes/passes.h"
+#include "passes/section/number_calls.h"
 #include "support/base/memory.h"
 #include "support/container/pointer_map.h"
 #include "support/container/string_map.h"
@@ -260,15 +261,26 @@ static MlirValue saveBefore(Update *u, MlirValue value, MlirOperation call) {
   return mlirOperationGetResult(save, 0);
 }
 
-/*===-- Rows that are put into a tensor -------------------------------------------------------===*/
+/*===-- Rows and slices that are put into a tensor --------------------------------------------===*/
 
-/* The samba.put_rows that the section of a call is; null: it is another. */
-static MlirOperation putRowsOf(const Update *u, MlirOperation call) {
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(findSection(u, call), 0));
-  MlirOperation operation = mlirBlockGetFirstOperation(body);
-  while (!mlirOperationIsNull(operation) && !sambaOperationIs(operation, "samba.put_rows"))
-    operation = mlirOperationGetNextInBlock(operation);
-  return operation;
+/* What an operation of a section puts something into, an argument; null: it is another one. */
+static MlirValue baseOfPut(MlirOperation operation) {
+  if (sambaOperationIs(operation, "samba.put_rows"))
+    return mlirOperationGetOperand(operation, 0);
+  bool slice =
+      sambaOperationIs(operation, "samba.put_slice") && mlirOperationGetNumOperands(operation) == 2;
+  return slice ? mlirOperationGetOperand(operation, 1) : (MlirValue){NULL};
+}
+
+/* Which result of the section an operation makes; nobody in the section reads what was put. */
+static intptr_t resultOf(MlirOperation operation) {
+  MlirOperation yield = mlirBlockGetTerminator(mlirOperationGetBlock(operation));
+  intptr_t number = 0;
+  while (
+      number + 1 < mlirOperationGetNumOperands(yield) &&
+      !mlirValueEqual(mlirOperationGetOperand(yield, number), mlirOperationGetResult(operation, 0)))
+    ++number;
+  return number;
 }
 
 static void setRegionOf(MlirOperation call, intptr_t result, SambaStringRef region) {
@@ -321,21 +333,19 @@ static bool mayBeMadeIn(const Update *u, MlirValue value, SambaStringRef region,
          !sambaRegionOfCallResult(u->function, maker, own).size && !isTaken(u, region, maker, call);
 }
 
-/* A call that puts rows into a tensor stores nothing else, so this lies where its result does. */
-static void settleRows(Update *u, MlirOperation call) {
-  MlirOperation put = putRowsOf(u, call);
-  if (mlirOperationIsNull(put))
-    return;
-  MlirValue base = mlirOperationGetOperand(put, 0);
-  intptr_t number = mlirBlockArgumentGetArgNumber(base);
-  SambaStringRef region = sambaRegionOfCallResult(u->function, call, 0);
+/* A call that puts something into a tensor stores nothing else of it, so this lies where its result
+ * does. */
+static void settlePut(Update *u, MlirOperation call, MlirOperation put) {
+  MlirValue base = baseOfPut(put);
+  intptr_t number = mlirBlockArgumentGetArgNumber(base), result = resultOf(put);
+  SambaStringRef region = sambaRegionOfCallResult(u->function, call, result);
   char name[32];
   if (!region.size) {
     do {
       snprintf(name, sizeof name, "rows%u", u->put_rows++);
       region = sambaStringRef(name);
     } while (isTaken(u, region, call, call));
-    setRegionOf(call, 0, region);
+    setRegionOf(call, result, region);
   }
 
   MlirValue value = mlirOperationGetOperand(call, number);
@@ -349,6 +359,14 @@ static void settleRows(Update *u, MlirOperation call) {
     mlirOperationSetOperand(call, number, value);
   }
   setRegionOf(sambaDefiningOperation(value), mlirOpResultGetResultNumber(value), region);
+}
+
+static void settlePuts(Update *u, MlirOperation call) {
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(findSection(u, call), 0));
+  MlirOperation operation = mlirBlockGetFirstOperation(body);
+  for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
+    if (!mlirValueIsNull(baseOfPut(operation)))
+      settlePut(u, call, operation);
 }
 
 static void replaceIn(MlirOperation operation, MlirValue from, MlirValue to) {
@@ -485,7 +503,7 @@ static bool updateFunction(Update *u) {
   MlirOperation next, operation = mlirBlockGetFirstOperation(sambaBodyOf(u->function));
   for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
     if (sambaOperationIs(operation, "samba.call"))
-      settleRows(u, operation);
+      settlePuts(u, operation);
   operation = mlirBlockGetFirstOperation(sambaBodyOf(u->function));
   for (; !mlirOperationIsNull(operation) && fine; operation = next) {
     if (sambaOperationIs(operation, "samba.call"))
@@ -501,22 +519,6 @@ static bool updateFunction(Update *u) {
   return fine;
 }
 
-/* Call ids are places in the schedule. */
-static void numberCalls(MlirOperation module) {
-  int64_t id = 0;
-  MlirType i64 = mlirIntegerTypeGet(mlirOperationGetContext(module), 64);
-  MlirOperation function = mlirBlockGetFirstOperation(sambaBodyOf(module));
-  for (; !mlirOperationIsNull(function); function = mlirOperationGetNextInBlock(function)) {
-    if (!sambaOperationIsGraph(function))
-      continue;
-    MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(function));
-    for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
-      if (sambaOperationIs(operation, "samba.call"))
-        mlirOperationSetAttributeByName(operation, sambaMlirString("id"),
-                                        mlirIntegerAttrGet(i64, id++));
-  }
-}
-
 bool sambaUpdateInPlace(MlirOperation module) {
   Update update = {.symbols = mlirSymbolTableCreate(module)};
   bool fine = true;
@@ -528,7 +530,7 @@ bool sambaUpdateInPlace(MlirOperation module) {
       fine = updateFunction(&update);
   }
   if (update.changed)
-    numberCalls(module);
+    sambaNumberCalls(module);
   mlirSymbolTableDestroy(update.symbols);
   sambaArrayFree(&update.regions);
   sambaArrayFree(&update.copies);

@@ -74,6 +74,7 @@ static const struct {
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-materialize-views"},
     {SAMBA_PHASE_GRAPH, everyLevel | onDecisions, "samba-pin-decisions{decisions=%d}"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-partition-sections{target=%t opt=%o%s%f}"},
+    {SAMBA_PHASE_GRAPH, levelO1, "samba-split-attention"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-update-in-place"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-assign-memory{io_host_memory=%h}"},
 

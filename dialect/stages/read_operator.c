@@ -129,6 +129,31 @@ static SambaStatus readView(SambaSectionReader *reader, const SambaOperatorCall 
   return NULL;
 }
 
+static bool isPartial(const SambaSectionReader *reader, const SambaSectionReaderValue *value) {
+  bool partial = false;
+  for (size_t i = 0; i < reader->partial.size; ++i)
+    partial |= value->view.tensor == reader->partial.data[i];
+  return partial && !value->is_splat && !value->is_argin && !value->is_empty;
+}
+
+/* A tensor into which a slice is put lies in memory, where the result does: of it nothing is read,
+ * and of the result the section has only the slice. */
+static SambaStatus checkParts(const SambaSectionReader *reader, const SambaOperatorCall *call,
+                              const uint32_t *operand_values) {
+  for (uint32_t i = 0; i < call->operand_count; ++i)
+    if (isPartial(reader, &reader->values.data[operand_values[i]]))
+      return sambaStatusMake(SAMBA_UNSUPPORTED,
+                             "'%s' reads a tensor of which the section has only "
+                             "what it puts there",
+                             call->operator->name);
+  if (!sambaOperationIs(reader->operation, "samba.put_slice") || call->operand_count < 2)
+    return NULL;
+  const SambaSectionReaderValue *base = &reader->values.data[operand_values[1]];
+  if (base->is_whole && reader->graph->tensors[base->view.tensor].role == SAMBA_TENSOR_ARGUMENT)
+    return NULL;
+  return sambaStatusMake(SAMBA_UNSUPPORTED, "'put_slice' puts into a tensor that is not in memory");
+}
+
 SambaStatus sambaReadOperator(SambaSectionReader *reader) {
   SambaOperatorCall call;
   SAMBA_RETURN_IF_ERROR(sambaOperatorCallFromOperation(reader->arena, reader->operation, &call));
@@ -143,6 +168,7 @@ SambaStatus sambaReadOperator(SambaSectionReader *reader) {
   for (uint32_t i = 0; i < call.operand_count; ++i)
     SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(reader, mlirOperationGetOperand(reader->operation, i),
                                               &operand_values[i]));
+  SAMBA_RETURN_IF_ERROR(checkParts(reader, &call, operand_values));
   if (call.operator->view)
     return readView(reader, &call, &reader->values.data[operand_values[0]], &results[0]);
   if (!call.operator->stages)
@@ -172,5 +198,12 @@ SambaStatus sambaReadOperator(SambaSectionReader *reader) {
 
   SAMBA_RETURN_IF_ERROR(
       call.operator->stages(&call, &fragment, operands, resultTensors, sambaReaderLayer(reader)));
-  return importFragment(reader, &fragment, call.operand_count, operand_values);
+  SAMBA_RETURN_IF_ERROR(importFragment(reader, &fragment, call.operand_count, operand_values));
+
+  uint32_t made;
+  if (sambaOperationIs(reader->operation, "samba.put_slice") &&
+      sambaPointerMapGet(&reader->value_of, mlirOperationGetResult(reader->operation, 0).ptr,
+                         &made))
+    sambaArrayAppend(&reader->partial, reader->values.data[made].view.tensor);
+  return NULL;
 }

@@ -37,6 +37,7 @@ static void destroyReader(SambaSectionReader *reader) {
   sambaArrayFree(&reader->stage_operations);
   sambaArrayFree(&reader->stage_ordinals);
   sambaArrayFree(&reader->formals);
+  sambaArrayFree(&reader->partial);
 }
 
 static SambaSectionReader createReader(SambaArena *arena, const char *name) {

@@ -28,6 +28,7 @@ typedef struct SambaSectionReader {
   SAMBA_ARRAY(uint32_t) stage_operations; /* of each stage: its operation's place */
   SAMBA_ARRAY(uint32_t) stage_ordinals;
   SAMBA_ARRAY(uint32_t) formals; /* per tensor */
+  SAMBA_ARRAY(uint32_t) partial; /* tensors of which only a part is stored */
   uint32_t argin_count;          /* slots of the argument block so far */
   bool is_section;               /* a samba.section is read: copies can be made on the way */
   MlirOperation operation;       /* being read */

@@ -232,10 +232,11 @@ case("softmax", [y * 30], F.softmax(y * 30, -1), dim=-1)
 case("log_softmax", [y], F.log_softmax(y, -1), dim=-1)
 
 
-def attention(q, k, v, mask=None, scale=None, causal=False, fill=-math.inf):
+def attention(q, k, v, mask=None, scale=None, causal=False, fill=-math.inf, offset=0):
     scores = q.double() @ k.double().transpose(-1, -2) * (scale or 1 / math.sqrt(q.shape[-1]))
     if causal:
-        scores = scores.masked_fill(~torch.ones(q.shape[-2], k.shape[-2]).tril().bool(), -math.inf)
+        seen = torch.ones(q.shape[-2], k.shape[-2]).tril(offset).bool()
+        scores = scores.masked_fill(~seen, -math.inf)
     if mask is not None:
         scores = scores.masked_fill(~mask, fill) if mask.dtype == torch.bool else scores + mask
     return (scores.softmax(-1) @ v.double()).float()
@@ -292,3 +293,11 @@ for mask, options, attributes in [
     case("attention_query_gradient", [q, k, v, g, *last], [dq, logsumexp, inner], **attributes)
     operands = [q, k, v, g, logsumexp, inner, *last]
     case("attention_key_gradient", operands, [dk, dv], **attributes)
+
+for offset in [1, 2, 9]:
+    q, k, v = r(2, 3, 4), r(2, 5, 4), r(1, 5, 6)
+    expected = attention(q, k, v, causal=True, offset=offset)
+    case("scaled_dot_product_attention", [q, k, v], expected, is_causal=True, causal_offset=offset)
+part = r(2, 3)  # all of the result: the rest is what lies in memory, test/validation puts into it
+case("put_slice", [part, torch.zeros(2, 3)], part, dim=0, start=0, size=2)
+case("put_slice", [part], part, dim=-1, start=0, size=3)
