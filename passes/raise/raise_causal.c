@@ -56,9 +56,14 @@ static double elementOf(MlirAttribute elements, SambaDType dtype, int64_t index)
   return sambaScalarToDouble(sambaScalarLoad(dtype, data + index * sambaDTypeBytes(dtype)));
 }
 
-/* A constant of several values along one axis: positions. */
+/* Whole, and small enough to count with. */
+static bool isPosition(double number) { return fabs(number) <= 1e9 && number == trunc(number); }
+
+/* A constant of several values along one axis: positions, if they are whole numbers. */
 static Form positionsOf(MlirAttribute elements, SambaDType dtype, intptr_t axis, int64_t count) {
   Form form = {.kind = FORM_POSITIONS, .axis = axis, .first = elementOf(elements, dtype, 0)};
+  if (!isPosition(form.first))
+    return (Form){0};
   for (int64_t i = 1; i < count; ++i)
     if (elementOf(elements, dtype, i) != form.first + (double)i)
       return (Form){0};
@@ -237,8 +242,8 @@ static Form binaryForm(const char *name, Form a, Form b) {
     Form *moved = a.kind == FORM_POSITIONS ? &a : &b;
     double number = a.kind == FORM_POSITIONS ? b.first : a.first;
     bool subtracts = strcmp(name, "sub") == 0;
-    if ((strcmp(name, "add") != 0 && !(subtracts && moved == &a)) || fabs(number) > 1e9 ||
-        number != trunc(number) || (moved == &a ? b.kind : a.kind) != FORM_NUMBER)
+    if ((strcmp(name, "add") != 0 && !(subtracts && moved == &a)) || !isPosition(number) ||
+        (moved == &a ? b.kind : a.kind) != FORM_NUMBER)
       return (Form){0};
     moved->first += subtracts ? -number : number;
     return *moved;

@@ -90,6 +90,18 @@ func.func @elements(%q: tensor<2x3x8xf32>, %k: tensor<2x3x8xf32>, %v: tensor<2x3
   return %y : tensor<2x3x8xf32>
 }
 
+// Positions between the others: the first query sees nothing.
+// CHECK-LABEL: @halves
+// CHECK-NOT: is_causal
+// CHECK: return
+func.func @halves(%q: tensor<2x3x8xf32>, %k: tensor<2x3x8xf32>, %v: tensor<2x3x8xf32>) -> tensor<2x3x8xf32> {
+  %keys = samba.constant {value = dense<[0.5, 1.5, 2.5]> : tensor<3xf32>}
+  %queries = samba.constant {value = dense<[[0.0], [1.0], [2.0]]> : tensor<3x1xf32>}
+  %kept = samba.le %keys, %queries : tensor<3xf32>, tensor<3x1xf32>
+  %y = samba.scaled_dot_product_attention %q, %k, %v, %kept : tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<3x3xi1>
+  return %y : tensor<2x3x8xf32>
+}
+
 // Masks that stay: -10000 may leave something of a score; the first query sees nothing; one element is another one; a
 // window; rows that are counted backwards; a mask that an argument makes; one of f32 whose scores would be rounded.
 // CHECK-LABEL: @others
