@@ -39,8 +39,8 @@ typedef struct Dump {
   SambaArena arena;
   SambaPointerMap mapped_of; /* sections, to an index of the list */
   SAMBA_ARRAY(Mapped) mapped;
-  SAMBA_ARRAY(Found) found; /* of one graph */
-  int64_t calls;
+  SAMBA_ARRAY(Found) found;   /* of one graph */
+  int64_t calls, last_number; /* last_number: of the first operator of the last call */
   SambaLayerNames names;
   SAMBA_ARRAY(uint32_t) name_of; /* of the graphs' operators, in order */
   SAMBA_ARRAY(SambaOperatorDecision) decisions;
@@ -83,7 +83,6 @@ static const Mapped *mappedOf(Dump *dump, MlirOperation section) {
 
 /* Calls that were added since the graph was partitioned have no operators of it. */
 static void visitCall(Dump *dump, MlirOperation call) {
-
   MlirAttribute numbers =
       mlirOperationGetDiscardableAttributeByName(call, sambaMlirString(SAMBA_OPERATORS_ATTRIBUTE));
   MlirAttribute layers =
@@ -95,7 +94,15 @@ static void visitCall(Dump *dump, MlirOperation call) {
       mlirSymbolTableLookup(dump->symbols, mlirFlatSymbolRefAttrGetValue(callee));
   const Mapped *mapped = mappedOf(dump, section);
 
-  for (uint32_t i = 0; i < mapped->count; ++i) {
+  /* Parts of one section of the graph follow each other, and may have one more operator each, which
+   * puts them together. */
+  intptr_t count = mlirDenseArrayGetNumElements(numbers);
+  count = count < (intptr_t)mapped->count ? count : (intptr_t)mapped->count;
+  int64_t first = count ? mlirDenseI64ArrayGetElement(numbers, 0) : -1;
+  bool is_part = count && dump->found.size && first == dump->last_number;
+  dump->last_number = first;
+  dump->calls -= is_part;
+  for (intptr_t i = 0; i < count; ++i) {
     MlirStringRef layer = mlirStringAttrGetValue(mlirArrayAttrGetElement(layers, i));
     Found found = {.number = mlirDenseI64ArrayGetElement(numbers, i),
                    .layer = sambaFromMlir(layer),
@@ -112,14 +119,29 @@ static int compareFound(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+/* Operators in the order of the graph. What was split into parts of several calls has a mapping in
+ * each of them, and none as a whole. */
+static void orderFound(Dump *dump) {
+  Found *found = dump->found.data;
+  size_t kept = 0;
+  if (dump->found.size)
+    qsort(found, dump->found.size, sizeof *found, compareFound);
+  for (size_t i = 0; i < dump->found.size; ++i) {
+    if (kept && found[kept - 1].number == found[i].number)
+      found[kept - 1].decision.mapping_count = 0;
+    else
+      found[kept++] = found[i];
+  }
+  dump->found.size = kept;
+}
+
 static void visitGraph(Dump *dump, MlirOperation function) {
   dump->found.size = 0;
   MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(function));
   for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
     if (sambaOperationIs(operation, "samba.call"))
       visitCall(dump, operation);
-  if (dump->found.size)
-    qsort(dump->found.data, dump->found.size, sizeof *dump->found.data, compareFound);
+  orderFound(dump);
   for (size_t i = 0; i < dump->found.size; ++i) {
     uint32_t place;
     const Found *found = &dump->found.data[i];
