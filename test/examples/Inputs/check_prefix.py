@@ -43,12 +43,12 @@ for name in ("libsamba.so", "libsamba-compiler.so", "samba_plugin.so"):
     symbols = subprocess.check_output(["nm", "--defined-only", prefix + "/lib/" + name], text=True)
     if "_ZN4mlir11MLIRContextC" in symbols or "_ZN4llvm11LLVMContextC" in symbols:
         problems.append("%s has an MLIR of its own" % name)
-# The simulator needs no MLIR, opens LLVM by its name only when it computes values, and reads PEFs
-# without libelf, which writes them.
+# The simulator needs no MLIR, and opens LLVM by its name only when it computes values. It reads
+# PEFs without libelf, which writes them: linkers that name only what is needed leave that out.
 simulator = prefix + "/lib/libsamba-simulator.so"
 dynamic = subprocess.check_output(["readelf", "-d", simulator], text=True)
 needed = sorted(re.findall(r"NEEDED.*\[(.*?)\.so", dynamic))
-if needed != ["libc", "libcjson", "libm"]:
+if set(needed) - {"libelf"} != {"libc", "libcjson", "libm"}:
     problems.append("libsamba-simulator.so needs other libraries: %s" % needed)
 if b"libLLVM" not in open(simulator, "rb").read():
     problems.append("libsamba-simulator.so does not name the LLVM that it opens")
