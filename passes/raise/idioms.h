@@ -12,9 +12,13 @@ void sambaRaiseShiftedSoftmax(MlirOperation root);
 void sambaRaiseAttention(MlirOperation root);
 void sambaRaiseRotary(MlirOperation root);
 
+/* What is known of masks that are constants, for one context: each is looked at once. */
+typedef struct SambaMaskForms SambaMaskForms;
+SambaMaskForms *sambaMaskFormsCreate(void);
+void sambaMaskFormsFree(SambaMaskForms *forms);
 /* Behind the others: attention with a causal mask says so and reads none. Returns the attention
  * that is used now. */
-MlirOperation sambaRaiseCausal(MlirOperation attention);
+MlirOperation sambaRaiseCausal(MlirOperation attention, SambaMaskForms *forms);
 /* Behind that: attention reads the keys and values of grouped heads without copies. */
 void sambaShareHeads(MlirOperation attention);
 

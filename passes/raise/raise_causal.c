@@ -7,9 +7,12 @@
  * an axis, or one number up to a diagonal and another one behind it. */
 #include "dialect/samba/match.h"
 #include "passes/raise/idioms.h"
+#include "support/base/memory.h"
+#include "support/container/pointer_map.h"
 #include "support/number/convert.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef enum {
@@ -29,10 +32,29 @@ typedef struct {
   int64_t diagonal;
 } Form;
 
-/* Masks are a few operations; what is deeper is something else. */
-enum { DEEPEST = 16 };
+struct SambaMaskForms {
+  SambaPointerMap of; /* elements of constants, to an index of the list: layers share a mask */
+  SAMBA_ARRAY(Form) list;
+  int left; /* operations that may be looked at for this attention */
+};
 
-static Form formOf(MlirValue value, int depth);
+/* Masks are a few operations; what is more is something else. */
+enum { mostOperations = 256 };
+
+static Form formOf(SambaMaskForms *forms, MlirValue value);
+static Form operandForm(SambaMaskForms *forms, MlirOperation operation, intptr_t operand) {
+  return formOf(forms, mlirOperationGetOperand(operation, operand));
+}
+
+SambaMaskForms *sambaMaskFormsCreate(void) {
+  return sambaAllocateZeroed(1, sizeof(SambaMaskForms));
+}
+
+void sambaMaskFormsFree(SambaMaskForms *forms) {
+  sambaPointerMapFree(&forms->of);
+  sambaArrayFree(&forms->list);
+  free(forms);
+}
 
 static Form numberForm(double number) { return (Form){.kind = FORM_NUMBER, .first = number}; }
 
@@ -87,18 +109,8 @@ static Form triangleOf(MlirAttribute elements, SambaDType dtype, int64_t rows, i
   return form;
 }
 
-static Form constantForm(MlirValue value) {
-  MlirOperation maker = sambaDefiningOperation(value);
-  SambaDType dtype = sambaDTypeFromType(mlirShapedTypeGetElementType(mlirValueGetType(value)));
-  bool splat = sambaOperationIsSplat(maker);
-  MlirAttribute elements = splat ? sambaSplatValue(maker) : sambaOperationAttribute(maker, "value");
-  if (mlirAttributeIsNull(elements) || !mlirAttributeIsADenseElements(elements))
-    return (Form){0};
-  if (splat && dtype == SAMBA_DTYPE_I1)
-    return numberForm(mlirDenseElementsAttrGetBoolSplatValue(elements));
-  if (splat)
-    return numberForm(elementOf(elements, dtype, 0));
-
+/* A constant of several values. */
+static Form elementsForm(MlirValue value, MlirAttribute elements, SambaDType dtype) {
   int64_t sizes[SAMBA_MAX_RANK], count = 0;
   intptr_t axes[SAMBA_MAX_RANK], rank = sambaMatchRank(value);
   for (intptr_t axis = 0; axis < rank; ++axis)
@@ -110,6 +122,27 @@ static Form constantForm(MlirValue value) {
     return positionsOf(elements, dtype, axes[0], sizes[0]);
   bool matrix = count == 2 && axes[0] == 2 && axes[1] == 1;
   return matrix ? triangleOf(elements, dtype, sizes[0], sizes[1]) : (Form){0};
+}
+
+static Form constantForm(SambaMaskForms *forms, MlirValue value) {
+  MlirOperation maker = sambaDefiningOperation(value);
+  SambaDType dtype = sambaDTypeFromType(mlirShapedTypeGetElementType(mlirValueGetType(value)));
+  bool splat = sambaOperationIsSplat(maker);
+  MlirAttribute elements = splat ? sambaSplatValue(maker) : sambaOperationAttribute(maker, "value");
+  if (mlirAttributeIsNull(elements) || !mlirAttributeIsADenseElements(elements))
+    return (Form){0};
+  if (splat && dtype == SAMBA_DTYPE_I1)
+    return numberForm(mlirDenseElementsAttrGetBoolSplatValue(elements));
+  if (splat)
+    return numberForm(elementOf(elements, dtype, 0));
+
+  uint32_t index;
+  if (!sambaPointerMapGet(&forms->of, elements.ptr, &index)) {
+    index = (uint32_t)forms->list.size;
+    sambaArrayAppend(&forms->list, elementsForm(value, elements, dtype));
+    sambaPointerMapSet(&forms->of, elements.ptr, index);
+  }
+  return forms->list.data[index];
 }
 
 /*===-- Views ---------------------------------------------------------------------------------===*/
@@ -169,8 +202,8 @@ static Form slicedForm(Form form, MlirOperation slice) {
   return form;
 }
 
-static Form viewForm(MlirOperation view, SambaStringRef name, int depth) {
-  Form form = formOf(mlirOperationGetOperand(view, 0), depth);
+static Form viewForm(SambaMaskForms *forms, MlirOperation view, SambaStringRef name) {
+  Form form = operandForm(forms, view, 0);
   bool moves = form.kind == FORM_POSITIONS || form.kind == FORM_TRIANGLE;
   bool same = sambaStringRefEqualC(name, "expand") || sambaStringRefEqualC(name, "contiguous");
   if (same || !moves)
@@ -273,8 +306,8 @@ static Form chosenForm(Form c, Form x, Form y) {
 }
 
 /* tril or triu of a number. */
-static Form halfForm(MlirOperation operation, bool lower, int depth) {
-  Form form = formOf(mlirOperationGetOperand(operation, 0), depth);
+static Form halfForm(SambaMaskForms *forms, MlirOperation operation, bool lower) {
+  Form form = operandForm(forms, operation, 0);
   MlirAttribute attribute = sambaOperationAttribute(operation, "diagonal");
   int64_t diagonal = mlirAttributeIsNull(attribute) ? 0 : mlirIntegerAttrGetValueInt(attribute);
   if (form.kind != FORM_NUMBER || mlirOperationGetNumOperands(operation) != 1)
@@ -283,24 +316,22 @@ static Form halfForm(MlirOperation operation, bool lower, int depth) {
                : triangleForm(2, 1, diagonal - 1, 0, form.first);
 }
 
-static Form operatorForm(MlirOperation operation, SambaStringRef name, int depth) {
+static Form operatorForm(SambaMaskForms *forms, MlirOperation operation, SambaStringRef name) {
   static const char *const views[] = {"reshape", "permute", "expand", "slice", "contiguous", NULL};
   static const char *const binary[] = {"add", "sub", "mul", "eq",          "ne",         "lt",
                                        "le",  "gt",  "ge",  "logical_and", "logical_or", NULL};
   if (sambaStringRefIsOneOf(name, views))
-    return viewForm(operation, name, depth);
+    return viewForm(forms, operation, name);
   if (sambaStringRefEqualC(name, "tril") || sambaStringRefEqualC(name, "triu"))
-    return halfForm(operation, sambaStringRefEqualC(name, "tril"), depth);
+    return halfForm(forms, operation, sambaStringRefEqualC(name, "tril"));
   if (sambaStringRefEqualC(name, "where"))
-    return chosenForm(formOf(mlirOperationGetOperand(operation, 0), depth),
-                      formOf(mlirOperationGetOperand(operation, 1), depth),
-                      formOf(mlirOperationGetOperand(operation, 2), depth));
+    return chosenForm(operandForm(forms, operation, 0), operandForm(forms, operation, 1),
+                      operandForm(forms, operation, 2));
   if (sambaStringRefEqualC(name, "logical_not"))
-    return binaryForm("eq", formOf(mlirOperationGetOperand(operation, 0), depth), numberForm(0));
+    return binaryForm("eq", operandForm(forms, operation, 0), numberForm(0));
   for (const char *const *known = binary; *known; ++known)
     if (sambaStringRefEqualC(name, *known))
-      return binaryForm(*known, formOf(mlirOperationGetOperand(operation, 0), depth),
-                        formOf(mlirOperationGetOperand(operation, 1), depth));
+      return binaryForm(*known, operandForm(forms, operation, 0), operandForm(forms, operation, 1));
   return (Form){0};
 }
 
@@ -312,8 +343,8 @@ static bool survives(double number, SambaDType dtype) {
                                   : number == trunc(number) && fabs(number) < 100;
 }
 
-static Form castForm(MlirOperation cast, int depth) {
-  Form form = formOf(mlirOperationGetOperand(cast, 0), depth);
+static Form castForm(SambaMaskForms *forms, MlirOperation cast) {
+  Form form = operandForm(forms, cast, 0);
   SambaDType to =
       sambaDTypeFromType(mlirShapedTypeGetElementType(mlirValueGetType(sambaMatchResult(cast))));
   if (form.kind == FORM_POSITIONS)
@@ -324,15 +355,16 @@ static Form castForm(MlirOperation cast, int depth) {
   return same ? form : (Form){0};
 }
 
-static Form formOf(MlirValue value, int depth) {
+static Form formOf(SambaMaskForms *forms, MlirValue value) {
   MlirOperation maker = sambaDefiningOperation(value);
-  if (mlirOperationIsNull(maker) || depth == 0)
+  if (mlirOperationIsNull(maker) || forms->left == 0)
     return (Form){0};
+  --forms->left;
   if (sambaOperationIsSplat(maker) || sambaOperationIsConstant(maker))
-    return constantForm(value);
+    return constantForm(forms, value);
   SambaStringRef name = sambaOperatorNameOf(maker);
-  return sambaStringRefEqualC(name, "cast") ? castForm(maker, depth - 1)
-                                            : operatorForm(maker, name, depth - 1);
+  return sambaStringRefEqualC(name, "cast") ? castForm(forms, maker)
+                                            : operatorForm(forms, maker, name);
 }
 
 /*===-- Attention -----------------------------------------------------------------------------===*/
@@ -363,12 +395,13 @@ static bool isCausal(MlirOperation attention, const Form *form) {
          (mlirAttributeIsNull(fill) || hides(mlirFloatAttrGetValueDouble(fill)));
 }
 
-MlirOperation sambaRaiseCausal(MlirOperation attention) {
+MlirOperation sambaRaiseCausal(MlirOperation attention, SambaMaskForms *forms) {
   MlirAttribute given = sambaOperationAttribute(attention, "is_causal");
   if (mlirOperationGetNumOperands(attention) != 4 ||
       (!mlirAttributeIsNull(given) && mlirBoolAttrGetValue(given)))
     return attention;
-  Form form = formOf(mlirOperationGetOperand(attention, 3), DEEPEST);
+  forms->left = mostOperations;
+  Form form = operandForm(forms, attention, 3);
   if (!isCausal(attention, &form))
     return attention;
 

@@ -210,7 +210,7 @@ static const struct {
               {"matmul", sambaRaiseAttention},
               {"add", sambaRaiseRotary}};
 
-static void raiseFunction(MlirOperation function) {
+static void raiseFunction(MlirOperation function, SambaMaskForms *forms) {
   MlirOperation next;
   sambaLowerAttentionEinsums(function);
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(function));
@@ -227,13 +227,15 @@ static void raiseFunction(MlirOperation function) {
        !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
     if (sambaStringRefEqualC(sambaOperatorNameOf(operation), "scaled_dot_product_attention") &&
         !mlirOpOperandIsNull(mlirValueGetFirstUse(sambaMatchResult(operation))))
-      sambaShareHeads(sambaRaiseCausal(operation));
+      sambaShareHeads(sambaRaiseCausal(operation, forms));
 }
 
 bool sambaRaiseIdioms(MlirOperation module) {
+  SambaMaskForms *forms = sambaMaskFormsCreate();
   MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
   for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
     if (sambaOperationIs(operation, "func.func") && !mlirBlockIsNull(sambaBodyOf(operation)))
-      raiseFunction(operation);
+      raiseFunction(operation, forms);
+  sambaMaskFormsFree(forms);
   return true;
 }
