@@ -265,11 +265,10 @@ static MlirValue saveBefore(Update *u, MlirValue value, MlirOperation call) {
 
 /* What an operation of a section puts something into, an argument; null: it is another one. */
 static MlirValue baseOfPut(MlirOperation operation) {
-  if (sambaOperationIs(operation, "samba.put_rows"))
-    return mlirOperationGetOperand(operation, 0);
-  bool slice =
-      sambaOperationIs(operation, "samba.put_slice") && mlirOperationGetNumOperands(operation) == 2;
-  return slice ? mlirOperationGetOperand(operation, 1) : (MlirValue){NULL};
+  const SambaOperator *operator = sambaOperatorOf(operation);
+  uint32_t count = (uint32_t)mlirOperationGetNumOperands(operation);
+  uint32_t base = operator ? sambaOperatorPutsInto(operator, count) : UINT32_MAX;
+  return base == UINT32_MAX ? (MlirValue){NULL} : mlirOperationGetOperand(operation, base);
 }
 
 /* Which result of the section an operation makes; nobody in the section reads what was put. */

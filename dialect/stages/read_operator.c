@@ -136,8 +136,8 @@ static bool isPartial(const SambaSectionReader *reader, const SambaSectionReader
   return partial && !value->is_splat && !value->is_argin && !value->is_empty;
 }
 
-/* A tensor into which a slice is put lies in memory, where the result does: of it nothing is read,
- * and of the result the section has only the slice. */
+/* A tensor into which something is put lies in memory, where the result does: of it nothing is
+ * read, and of the result the section has only what is put. */
 static SambaStatus checkParts(const SambaSectionReader *reader, const SambaOperatorCall *call,
                               const uint32_t *operand_values) {
   for (uint32_t i = 0; i < call->operand_count; ++i)
@@ -146,12 +146,14 @@ static SambaStatus checkParts(const SambaSectionReader *reader, const SambaOpera
                              "'%s' reads a tensor of which the section has only "
                              "what it puts there",
                              call->operator->name);
-  if (!sambaOperationIs(reader->operation, "samba.put_slice") || call->operand_count < 2)
+  uint32_t number = sambaOperatorPutsInto(call->operator, call->operand_count);
+  if (number == UINT32_MAX)
     return NULL;
-  const SambaSectionReaderValue *base = &reader->values.data[operand_values[1]];
+  const SambaSectionReaderValue *base = &reader->values.data[operand_values[number]];
   if (base->is_whole && reader->graph->tensors[base->view.tensor].role == SAMBA_TENSOR_ARGUMENT)
     return NULL;
-  return sambaStatusMake(SAMBA_UNSUPPORTED, "'put_slice' puts into a tensor that is not in memory");
+  return sambaStatusMake(SAMBA_UNSUPPORTED, "'%s' puts into a tensor that is not in memory",
+                         call->operator->name);
 }
 
 SambaStatus sambaReadOperator(SambaSectionReader *reader) {
@@ -201,7 +203,7 @@ SambaStatus sambaReadOperator(SambaSectionReader *reader) {
   SAMBA_RETURN_IF_ERROR(importFragment(reader, &fragment, call.operand_count, operand_values));
 
   uint32_t made;
-  if (sambaOperationIs(reader->operation, "samba.put_slice") &&
+  if (call.operator->puts_into &&
       sambaPointerMapGet(&reader->value_of, mlirOperationGetResult(reader->operation, 0).ptr,
                          &made))
     sambaArrayAppend(&reader->partial, reader->values.data[made].view.tensor);

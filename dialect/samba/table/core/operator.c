@@ -23,6 +23,15 @@ uint32_t sambaOperatorMostOperands(const SambaOperator *operator) {
   return count;
 }
 
+uint32_t sambaOperatorPutsInto(const SambaOperator *operator, uint32_t operand_count) {
+  if (!operator->puts_into)
+    return UINT32_MAX;
+  for (uint32_t i = 0; i < operand_count; ++i)
+    if (strcmp(operator->operands[i], operator->puts_into) == 0)
+      return i;
+  return UINT32_MAX;
+}
+
 uint32_t sambaOperatorResults(const SambaOperator *operator) {
   uint32_t count = 0;
   while (count < SAMBA_MAX_RESULTS && operator->results[count])

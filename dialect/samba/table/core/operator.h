@@ -90,6 +90,9 @@ typedef struct SambaOperator {
   const char *results[SAMBA_MAX_RESULTS]; /* by name; none: one, `result` */
   /* Per result: the operand whose new value it is (running statistics), where there is one. */
   const char *updates[SAMBA_MAX_RESULTS];
+  /* The operand that the result is but for what the operator stores, by name; NULL: none. It must
+   * lie in memory, where the result does, and nothing of it is read. */
+  const char *puts_into;
   SambaAttributeRow attributes[12]; /* ends with a NULL name */
   SambaOnnxForm onnx[3];            /* ends with a NULL name */
   SambaBuilderForm builder;
@@ -151,6 +154,8 @@ typedef struct SambaOperator {
 uint32_t sambaOperatorLeastOperands(const SambaOperator *operator);
 uint32_t sambaOperatorMostOperands(const SambaOperator *operator); /* UINT32_MAX: variadic */
 uint32_t sambaOperatorResults(const SambaOperator *operator);      /* 1 to SAMBA_MAX_RESULTS */
+/* The number of the operand `puts_into`; UINT32_MAX: there is none, or the call leaves it out. */
+uint32_t sambaOperatorPutsInto(const SambaOperator *operator, uint32_t operand_count);
 /* The attribute of this name; NULL: the operator has none. */
 const SambaAttributeRow *sambaOperatorAttribute(const SambaOperator *operator, SambaStringRef name);
 

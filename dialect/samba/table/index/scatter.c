@@ -432,6 +432,7 @@ const SambaOperator sambaScatterOperators[] = {
          "so that of several rows with one index the last stays. Only the rows are stored: "
          "samba-update-in-place lets the base lie where the result does.",
      .operands = {"base", "rows", "index"},
+     .puts_into = "base",
      .constraints = {"the index is i32 or i64", "the base has rank 1 or more",
                      "the index has rank 1, as long as the rows' dimension 0",
                      "the other dimensions of base and rows agree", "so do their dtypes"},

@@ -117,6 +117,7 @@ const SambaOperator sambaCatOperators[] = {
                  "samba-update-in-place lets the base lie where the result does. Without a base "
                  "they are memory that was never written, until another put_slice stores them.",
      .operands = {"part", "base?"},
+     .puts_into = "base?",
      .attributes = {REQUIRED(INT, "dim", "negative: from the end"),
                     REQUIRED(INT, "start", "where the part begins"),
                     REQUIRED(INT, "size", "elements of the result along dim")},
