@@ -134,23 +134,16 @@ static SambaStatus place(SambaSection *section, const SambaMachine *machine) {
   return status;
 }
 
-/* Lanes have room for what comes in bursts where that is possible: for what PCUs take in turn and
- * for what memory fills, or for the latter. Operands of arrays have lanes of their own as far as
- * there are enough. SAMBA_EXHAUSTED where it is not. */
+/* Lanes have room for what comes in bursts: for what memory fills, and where that is possible for
+ * what PCUs take in turn. Operands of arrays have lanes of their own as far as there are enough.
+ * SAMBA_EXHAUSTED where there is no room. */
 static SambaStatus routeBursts(SambaSection *section, const SambaMachine *machine) {
   SambaArena arena = {0};
   const uint32_t *rates = sambaSectionRates(section, machine, &arena);
   const uint32_t *fills = sambaSectionBurstRates(section, machine, rates, false, &arena);
   const uint32_t *turns = sambaSectionBurstRates(section, machine, rates, true, &arena);
-  SambaStatus status = NULL;
   const uint32_t *wishes = sambaSectionWishedRates(section, rates, &arena);
-  bool differ = memcmp(fills, turns, section->stream_count * sizeof *fills) != 0;
-  if (differ)
-    status = sambaSectionTryRoute(section, machine, turns, wishes);
-  if (!differ || sambaStatusGetCode(status) == SAMBA_EXHAUSTED) {
-    sambaStatusFree(status);
-    status = sambaSectionRoute(section, machine, fills, wishes);
-  }
+  SambaStatus status = sambaSectionRouteBursts(section, machine, fills, turns, wishes);
   sambaArenaDestroy(&arena);
   return status;
 }

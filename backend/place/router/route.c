@@ -8,8 +8,7 @@
 #include <string.h>
 
 enum { SIDES = 4 * SAMBA_LANE_CLASSES };
-enum { LISTED = 8 };                        /* streams named in an error before "and N more" */
-enum { MOST_ROUNDS = 60, FEW_ROUNDS = 20 }; /* of a negotiation */
+enum { LISTED = 8 }; /* streams named in an error before "and N more" */
 
 static uint32_t unitSwitch(const SambaSection *section, const SambaMachine *machine,
                            uint32_t unit) {
@@ -186,7 +185,9 @@ static void sortRepeated(const PortUse *uses, SambaLaneClaim *claims, uint32_t c
     }
 }
 
-static SambaStatus assignPorts(const SambaRouting *routing, PortTable *table, bool outputs) {
+/* By `loads` of the section's streams. */
+static SambaStatus assignPorts(const SambaRouting *routing, const uint32_t *loads, PortTable *table,
+                               bool outputs) {
   const SambaSection *section = routing->section;
   SAMBA_ARRAY(PortUse) uses = {0};
   for (uint32_t s = 0; s < section->stream_count; ++s) {
@@ -208,8 +209,7 @@ static SambaStatus assignPorts(const SambaRouting *routing, PortTable *table, bo
 
   for (size_t i = 0, j; i < uses.size && !status; i = j) {
     for (j = i; j < uses.size && uses.data[j].unit == uses.data[i].unit; ++j)
-      claims[j - i] =
-          (SambaLaneClaim){routing->rates[uses.data[j].stream], (uint32_t)(j - i), 0, 0};
+      claims[j - i] = (SambaLaneClaim){loads[uses.data[j].stream], (uint32_t)(j - i), 0, 0};
     if (!sambaLanesAssign(claims, (uint32_t)(j - i), ports, routing->flows)) {
       status = portsOverused(routing, &uses.data[i], (uint32_t)(j - i), ports, outputs);
       break;
@@ -232,13 +232,31 @@ static SambaStatus assignPorts(const SambaRouting *routing, PortTable *table, bo
   return status;
 }
 
+/* Ports have room for bursts, or there will be none. */
+static SambaStatus assignBothPorts(SambaRouting *routing, PortTable *table) {
+  if (routing->bursts) {
+    SambaStatus status = assignPorts(routing, routing->bursts, table, true);
+    if (!status)
+      status = assignPorts(routing, routing->bursts, table, false);
+    if (!status)
+      return NULL;
+    sambaStatusFree(status);
+    routing->bursts = NULL;
+  }
+  SAMBA_RETURN_IF_ERROR(assignPorts(routing, routing->rates, table, true));
+  return assignPorts(routing, routing->rates, table, false);
+}
+
 /* Distinct switches of the destinations, the source's left out; `seen` has an entry per switch. */
 static void makeNet(const SambaRouting *routing, SambaArena *arena, uint32_t stream, uint32_t *seen,
                     SambaNet *net) {
   const SambaStream *s = &routing->section->streams[stream];
   uint32_t rate = routing->rates[stream];
-  uint32_t wish = routing->wishes ? routing->wishes[stream] : rate;
-  *net = (SambaNet){.stream = stream, .rate = rate, .wish = wish > rate ? wish : rate};
+  uint32_t burst =
+      routing->bursts && routing->bursts[stream] > rate ? routing->bursts[stream] : rate;
+  uint32_t wish =
+      routing->wishes && routing->wishes[stream] > rate ? routing->wishes[stream] : rate;
+  *net = (SambaNet){.stream = stream, .rate = rate, .burst = burst, .wish = wish};
   net->source = unitSwitch(routing->section, routing->machine, s->source.unit);
   net->sinks = SAMBA_ARENA_ARRAY(arena, uint32_t, s->destination_count);
   net->sink_branch = SAMBA_ARENA_ARRAY(arena, uint32_t, s->destination_count);
@@ -361,21 +379,23 @@ static SambaStatus routeKind(SambaRouting *routing, PortTable *table, SambaArena
     count += section->streams[s].kind == kind;
   if (!count)
     return NULL;
-  routing->nets = SAMBA_ARENA_ARRAY(scratch, SambaNet, count);
-  uint32_t *seen = SAMBA_ARENA_ARRAY(scratch, uint32_t, (size_t)sambaMachineSiteCount(machine));
   table->offset = SAMBA_ARENA_ARRAY(scratch, uint32_t, section->stream_count);
 
   for (uint32_t s = 0; s < section->stream_count; ++s) {
     if (section->streams[s].kind != kind)
       continue;
-    makeNet(routing, scratch, s, seen, &routing->nets[routing->net_count++]);
     table->offset[s] = ends;
     ends += 1 + section->streams[s].destination_count;
   }
 
   table->ends = SAMBA_ARENA_ARRAY(scratch, SambaSwitchLane, ends);
-  SAMBA_RETURN_IF_ERROR(assignPorts(routing, table, true));
-  SAMBA_RETURN_IF_ERROR(assignPorts(routing, table, false));
+  SAMBA_RETURN_IF_ERROR(assignBothPorts(routing, table));
+
+  routing->nets = SAMBA_ARENA_ARRAY(scratch, SambaNet, count);
+  uint32_t *seen = SAMBA_ARENA_ARRAY(scratch, uint32_t, (size_t)sambaMachineSiteCount(machine));
+  for (uint32_t s = 0; s < section->stream_count; ++s)
+    if (section->streams[s].kind == kind)
+      makeNet(routing, scratch, s, seen, &routing->nets[routing->net_count++]);
   uint32_t channel;
   if (!sambaRoutingNegotiate(routing, &channel))
     return linkOverused(routing, channel);
@@ -384,9 +404,9 @@ static SambaStatus routeKind(SambaRouting *routing, PortTable *table, SambaArena
   return NULL;
 }
 
-static SambaStatus routeWithin(SambaSection *section, const SambaMachine *machine,
-                               const uint32_t *rates, const uint32_t *wishes, uint32_t most_rounds,
-                               uint32_t sure_rounds) {
+SambaStatus sambaSectionRouteBursts(SambaSection *section, const SambaMachine *machine,
+                                    const uint32_t *rates, const uint32_t *bursts,
+                                    const uint32_t *wishes) {
   SAMBA_RETURN_IF_ERROR(checkPlaced(section, machine));
   if (machine->network == SAMBA_NETWORK_IDEAL)
     return NULL;
@@ -404,10 +424,9 @@ static SambaStatus routeWithin(SambaSection *section, const SambaMachine *machin
     routings[kind] = (SambaRouting){.section = section,
                                     .machine = machine,
                                     .rates = rates,
+                                    .bursts = bursts,
                                     .wishes = wishes,
-                                    .kind = (SambaStreamKind)kind,
-                                    .most_rounds = most_rounds,
-                                    .sure_rounds = sure_rounds};
+                                    .kind = (SambaStreamKind)kind};
     status = routeKind(&routings[kind], &tables[kind], &scratch);
   }
 
@@ -428,10 +447,5 @@ static SambaStatus routeWithin(SambaSection *section, const SambaMachine *machin
 
 SambaStatus sambaSectionRoute(SambaSection *section, const SambaMachine *machine,
                               const uint32_t *rates, const uint32_t *wishes) {
-  return routeWithin(section, machine, rates, wishes, MOST_ROUNDS, FEW_ROUNDS);
-}
-
-SambaStatus sambaSectionTryRoute(SambaSection *section, const SambaMachine *machine,
-                                 const uint32_t *rates, const uint32_t *wishes) {
-  return routeWithin(section, machine, rates, wishes, FEW_ROUNDS, 0);
+  return sambaSectionRouteBursts(section, machine, rates, NULL, wishes);
 }

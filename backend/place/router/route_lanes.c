@@ -71,10 +71,10 @@ void sambaRoutingAssignLanes(SambaRouting *routing) {
     uint32_t class = sambaChannelClass(users[i].branch->channel);
     uint32_t lanes = routing->class_lanes[class];
     for (j = i; j < total && users[j].branch->channel == users[i].branch->channel; ++j)
-      claims[j - i] = (SambaLaneClaim){users[j].net->wish, (uint32_t)(j - i), 0, 0};
+      claims[j - i] = (SambaLaneClaim){sambaNetWish(users[j].net), (uint32_t)(j - i), 0, 0};
     if (!sambaLanesAssign(claims, (uint32_t)(j - i), lanes, routing->flows)) {
       for (size_t k = i; k < j; ++k)
-        claims[k - i] = (SambaLaneClaim){users[k].net->rate, (uint32_t)(k - i), 0, 0};
+        claims[k - i] = (SambaLaneClaim){users[k].net->load, (uint32_t)(k - i), 0, 0};
       sambaLanesAssign(claims, (uint32_t)(j - i), lanes, routing->flows);
     }
     for (size_t k = 0; k < j - i; ++k) {

@@ -18,11 +18,16 @@ enum {
   FEW_CHANNELS = 64,  /* of which that says nothing */
   FEW_LEFT = 8,       /* overused channels after the last round that are too many */
   FIRST_PRESSURE = 2, /* of the first round */
+  RATE_ROUNDS = 60,   /* for rates */
+  SURE_ROUNDS = 20,   /* for them, even where they seem not to do */
+  BURST_ROUNDS = 10,  /* for bursts */
   WISH_ROUNDS = 12,   /* for wishes */
   WISH_SHARE = 64,    /* one overused channel of so many is too much to go on from there */
   WISH_DOUBT = 2,     /* so many times as many must be foreseen, to end rounds before the last */
-  FIRST_SHARE = 12,   /* one of so many after the first round is too much for a try */
-  BUCKETS = 4096 /* cost units beyond the straight path, which is 256 cycles; a multiple of 64 */
+  WISH_PACE = 3,      /* to one of so many the first rounds must bring them */
+  FIRST_SHARE = 12,   /* one of so many after the first round is too much for bursts */
+  BUCKETS = 65536 /* cost units beyond the straight path; a multiple of 64. Crowded channels cost
+                     up to 400 cycles in late rounds, and a heap is slower. */
 };
 
 /* A channel as searches see it. */
@@ -532,26 +537,34 @@ static void routeAgain(Search *search, bool all) {
 }
 
 /* How many rounds there are at most, and at least where they seem not to do; how many overused
- * channels after the last one are too many. */
+ * channels after the last one are too many; to one of how many PACE_ROUNDS must bring the first
+ * round's, 0: that is not asked. */
 typedef struct {
-  uint32_t most, sure, too_many;
+  uint32_t most, sure, too_many, pace;
 } Rounds;
+
+static const Rounds rate_rounds = {RATE_ROUNDS, SURE_ROUNDS, FEW_LEFT, 0};
+static const Rounds burst_rounds = {BURST_ROUNDS, 0, FEW_LEFT, 0};
 
 /* Whether overused channels vanish too slowly to be gone after the last round: `counts` has how
  * many there were after each of the rounds until now. In the sections of Llama, BERT and ResNet-50
  * that find their ways three rounds leave a fifth of them, two fifths at most; where it is half of
- * them, the rounds end with hundreds. How the last few vanish is a matter of luck. */
+ * them, the rounds end with hundreds. Wishes that were met had left a quarter of them then, those
+ * that were not two fifths and more. How the last few vanish is a matter of luck. */
 static bool isTooSlow(const Rounds *rounds, const uint32_t *counts, uint32_t round) {
   if (round < rounds->sure || round < PACE_ROUNDS || counts[round] <= FEW_CHANNELS)
     return false;
+  if (round == PACE_ROUNDS && counts[round] * rounds->pace > counts[0])
+    return true;
   uint64_t left = counts[round];
   for (uint32_t at = round; at + PACE_ROUNDS < rounds->most; at += PACE_ROUNDS)
     left = left * counts[round] / counts[round - PACE_ROUNDS];
   return left >= rounds->too_many;
 }
 
-/* Rounds until no channel is overused. all: of all nets in the first one. start: as in repack. */
-static void negotiate(Search *search, const Rounds *rounds, bool all, uint32_t *start) {
+/* Rounds until no channel is overused. all: of all nets in the first one. start: as in repack.
+ * Returns whether there are ways. */
+static bool negotiate(Search *search, const Rounds *rounds, bool all, uint32_t *start) {
   uint32_t *counts = sambaAllocateZeroed(rounds->most, sizeof *counts);
   uint32_t fewest = UINT32_MAX, waited = 0;
 
@@ -569,19 +582,24 @@ static void negotiate(Search *search, const Rounds *rounds, bool all, uint32_t *
     fewest = search->over_count < fewest ? search->over_count : fewest;
   }
   free(counts);
+  return !search->over_count;
 }
 
-/* From here on rates count. Nets stay where their wishes have led them, or begin anew. */
-static void dropWishes(Search *search, bool anew, uint32_t *start) {
+typedef enum { RATES, BURSTS, WISHES } Demand;
+
+/* What counts from here on. Nets stay where they have been led, or begin anew. */
+static void setLoads(Search *search, Demand demand, bool anew, uint32_t *start) {
   SambaRouting *routing = search->r;
   size_t lanes = (size_t)routing->channel_count * search->stride;
   memset(search->lane_load, 0, lanes * sizeof *search->lane_load);
   for (uint32_t n = 0; n < routing->net_count; ++n) {
     SambaNet *net = &routing->nets[n];
-    net->load = net->rate;
+    net->load = demand == RATES ? net->rate : net->burst;
+    if (demand == WISHES)
+      net->load = sambaNetWish(net);
     for (size_t b = 0; b < net->tree.size; ++b) {
       SambaBranch branch = net->tree.data[b];
-      search->lane_load[(size_t)branch.channel * search->stride + branch.lane] += net->rate;
+      search->lane_load[(size_t)branch.channel * search->stride + branch.lane] += net->load;
     }
     if (anew)
       release(search, net);
@@ -595,11 +613,12 @@ static void dropWishes(Search *search, bool anew, uint32_t *start) {
     repack(search, start);
 }
 
-/* Whether rates alone leave so much overused after their first round that there are hardly any
- * ways, with wishes or without. In tries of Llama, BERT, GPT-2 and ResNet-50 that found their ways
- * it was one channel in 13 at most, in those that found none it was one in 11 and more. All streams
- * begin anew after it. */
-static bool isHopeless(Search *search, uint32_t *start) {
+/* Whether bursts alone leave so much overused after their first round that there are hardly any
+ * ways, with wishes or without. In sections of Llama, BERT, GPT-2 and ResNet-50 that found their
+ * ways it was one channel in 13 at most, in those that found none it was one in 11 and more. All
+ * streams begin anew after it. */
+static bool areBurstsHopeless(Search *search, uint32_t *start) {
+  setLoads(search, BURSTS, true, start);
   search->pressure = FIRST_PRESSURE;
   routeAgain(search, true);
   if (search->over_count)
@@ -607,19 +626,23 @@ static bool isHopeless(Search *search, uint32_t *start) {
   return search->over_count > search->r->channel_count / FIRST_SHARE;
 }
 
-/* By wishes, and by rates from where these have led. Returns whether there are ways. */
-static bool negotiateWishes(Search *search, const Rounds *rounds, uint32_t *start) {
-  SambaRouting *routing = search->r;
-  const uint32_t few = routing->channel_count / WISH_SHARE;
-  const Rounds wish_rounds = {WISH_ROUNDS, 0, WISH_DOUBT * few};
-  for (uint32_t n = 0; n < routing->net_count; ++n)
-    routing->nets[n].load = routing->nets[n].wish;
-  negotiate(search, &wish_rounds, true, start);
-  if (search->over_count && search->over_count <= few) {
-    dropWishes(search, false, start);
-    negotiate(search, rounds, false, start);
-  }
-  return !search->over_count;
+/* By wishes, and by what streams need, bursts or rates, from where these have led. */
+static bool negotiateWishes(Search *search, bool bursts, uint32_t *start) {
+  const uint32_t few = search->r->channel_count / WISH_SHARE;
+  const Rounds wish_rounds = {WISH_ROUNDS, 0, WISH_DOUBT * few, WISH_PACE};
+  setLoads(search, WISHES, true, start);
+  if (negotiate(search, &wish_rounds, true, start))
+    return true;
+  if (search->over_count > few)
+    return false;
+
+  setLoads(search, bursts ? BURSTS : RATES, false, start);
+  if (negotiate(search, bursts ? &burst_rounds : &rate_rounds, false, start))
+    return true;
+  if (!bursts)
+    return false;
+  setLoads(search, RATES, false, start);
+  return negotiate(search, &rate_rounds, false, start);
 }
 
 bool sambaRoutingNegotiate(SambaRouting *routing, uint32_t *out_channel) {
@@ -627,25 +650,27 @@ bool sambaRoutingNegotiate(SambaRouting *routing, uint32_t *out_channel) {
   searchCreate(search, routing);
   uint32_t *start =
       sambaAllocate(sambaArraySize((size_t)routing->channel_count + 1, sizeof *start));
-  const Rounds rounds = {routing->most_rounds, routing->sure_rounds, FEW_LEFT};
-  bool wishes = false, found = false, hopeless = false;
+  bool bursts = false, wishes = false;
 
   for (uint32_t n = 0; n < routing->net_count; ++n) {
-    routing->nets[n].load = routing->nets[n].rate;
+    bursts |= routing->nets[n].burst > routing->nets[n].rate;
     wishes |= routing->nets[n].wish > routing->nets[n].rate;
   }
-  if (wishes && !routing->sure_rounds)
-    hopeless = isHopeless(search, start);
-  if (wishes && !hopeless) {
-    dropWishes(search, true, start);
-    found = negotiateWishes(search, &rounds, start);
-    if (!found) /* as if there were no wishes */
-      dropWishes(search, true, start);
+  if (bursts && wishes && areBurstsHopeless(search, start)) {
+    bursts = false;
+    for (uint32_t n = 0; n < routing->net_count; ++n)
+      routing->nets[n].burst = routing->nets[n].rate;
   }
-  if (!found && !hopeless)
-    negotiate(search, &rounds, true, start);
+  bool legal = wishes && negotiateWishes(search, bursts, start);
+  if (!legal && bursts) { /* as if there were no wishes */
+    setLoads(search, BURSTS, true, start);
+    legal = negotiate(search, &burst_rounds, true, start);
+  }
+  if (!legal) { /* as if there were no bursts either */
+    setLoads(search, RATES, true, start);
+    legal = negotiate(search, &rate_rounds, true, start);
+  }
 
-  bool legal = !search->over_count;
   if (!legal)
     *out_channel = worstChannel(search);
   free(start);

@@ -33,22 +33,26 @@ typedef struct SambaBranch {
 } SambaBranch;
 
 typedef struct SambaNet {
-  uint32_t stream, source; /* source: switch */
-  uint32_t rate, wish;     /* permille of a lane: what it must have, and would have; no less */
-  uint32_t load;           /* which of them counts, while ways are negotiated */
+  uint32_t stream, source;    /* source: switch */
+  uint32_t rate, burst, wish; /* permille of a lane: what it must have; has where ways for it are
+                                 soon found; would have; none is less than the first */
+  uint32_t load;              /* which of them counts; in the end, what it has */
   uint32_t sink_count;
   uint32_t *sinks;       /* distinct switches other than the source's */
   uint32_t *sink_branch; /* branch that arrives there, or SAMBA_NO_INDEX */
   SAMBA_ARRAY(SambaBranch) tree;
 } SambaNet;
+/* What it would have beside what counts now. */
+static inline uint32_t sambaNetWish(const SambaNet *net) {
+  return net->wish > net->load ? net->wish : net->load;
+}
 
 typedef struct SambaRouting {
   const SambaSection *section;
   const SambaMachine *machine;
-  const uint32_t *rates, *wishes; /* of the section's streams */
+  const uint32_t *rates, *bursts,
+      *wishes; /* of the section's streams; the latter two may be NULL */
   SambaStreamKind kind;
-  uint32_t most_rounds;                     /* of the negotiation */
-  uint32_t sure_rounds;                     /* that it has, even where they seem not to do */
   uint32_t lanes, flows;                    /* per link, per lane */
   uint32_t class_lanes[SAMBA_LANE_CLASSES]; /* how many of the lanes; class 0 comes first */
   int32_t width, height;
@@ -67,10 +71,10 @@ typedef struct SambaLaneClaim {
  * not fit. Claims may come back in another order. */
 bool sambaLanesAssign(SambaLaneClaim *claims, uint32_t count, uint32_t lanes, uint32_t flows);
 
-/* Finds the trees of all nets in most_rounds at most. False: some channels remain overused, or it
- * gives up because some would; *out_channel is the worst. */
+/* Finds the trees of all nets. False: some channels remain overused, or it gives up because some
+ * would; *out_channel is the worst. */
 bool sambaRoutingNegotiate(SambaRouting *routing, uint32_t *out_channel);
-/* Lanes and flow ids of every branch, by the wishes on a channel where these fit it; the rates do
+/* Lanes and flow ids of every branch, by the wishes on a channel where these fit it; the loads do
  * (sambaRoutingNegotiate returned true). */
 void sambaRoutingAssignLanes(SambaRouting *routing);
 

@@ -102,8 +102,7 @@ static void wishesCostNoRoute(void **state) {
     networkMatmul(&network, 40, 13, 16, full, full / 4);
     expectOk(sambaSectionPlace(&network.section, &machine, network.rates));
     uint32_t *wishes = wishesOf(&network, full, 900);
-    expectOk(
-        sambaSectionTryRoute(&network.section, &machine, network.rates, wishing ? wishes : NULL));
+    expectOk(sambaSectionRoute(&network.section, &machine, network.rates, wishing ? wishes : NULL));
     expectOk(sambaSectionCheckRoutes(&network.section, &machine, network.rates));
     free(wishes);
     networkDestroy(&network);
