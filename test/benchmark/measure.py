@@ -124,7 +124,8 @@ def show(rows):
             have = row["sides"]
             cells = [_three(have[side]) if have.get(side) else "" for side in sides]
             for side in sides[1:]:
-                both = have.get(side) and have.get(sides[0])
+                # 0: a process that ended before its memory was looked at.
+                both = have.get(side) and have.get(sides[0]) and _best(row, side)
                 cells += (
                     [
                         _three(ratios(have[sides[0]], have[side])),
