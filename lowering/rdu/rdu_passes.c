@@ -134,21 +134,23 @@ static SambaStatus place(SambaSection *section, const SambaMachine *machine) {
   return status;
 }
 
-/* Lanes have room for what comes in bursts: for what memory fills, and where that is possible for
- * what PCUs take in turn. Operands of arrays have lanes of their own as far as there are enough.
- * SAMBA_EXHAUSTED where there is no room. */
+/* Lanes have room for what comes in bursts, from memory and for PCUs that take streams in turn, and
+ * operands of arrays have lanes of their own, as far as there are enough. SAMBA_EXHAUSTED where
+ * there is no room for what comes on average. */
 static SambaStatus routeBursts(SambaSection *section, const SambaMachine *machine) {
   SambaArena arena = {0};
   const uint32_t *rates = sambaSectionRates(section, machine, &arena);
   const uint32_t *fills = sambaSectionBurstRates(section, machine, rates, false, &arena);
   const uint32_t *turns = sambaSectionBurstRates(section, machine, rates, true, &arena);
   const uint32_t *wishes = sambaSectionWishedRates(section, rates, &arena);
-  SambaStatus status = sambaSectionRouteBursts(section, machine, fills, turns, wishes);
+  SambaStatus status = sambaSectionRouteDemands(section, machine,
+                                                &(SambaStreamDemands){rates, fills, turns, wishes});
   sambaArenaDestroy(&arena);
   return status;
 }
 
-/* What the links cannot carry at the section's pace they may carry at a slower one. */
+/* Without bursts operands may still have lanes of their own. What the links cannot carry at the
+ * section's pace they may carry at a slower one. */
 static SambaStatus route(SambaSection *section, const SambaMachine *machine) {
   SambaArena arena = {0};
   SambaStatus first = routeBursts(section, machine);
@@ -158,8 +160,9 @@ static SambaStatus route(SambaSection *section, const SambaMachine *machine) {
   first = NULL;
 
   for (uint32_t i = 0; i < PACE_COUNT; ++i) {
-    SambaStatus status =
-        sambaSectionRoute(section, machine, ratesAt(section, machine, paces[i], &arena), NULL);
+    const uint32_t *rates = ratesAt(section, machine, paces[i], &arena);
+    const uint32_t *wishes = i == 0 ? sambaSectionWishedRates(section, rates, &arena) : NULL;
+    SambaStatus status = sambaSectionRoute(section, machine, rates, wishes);
     bool again = sambaStatusGetCode(status) == SAMBA_EXHAUSTED;
     if (!again) {
       sambaStatusFree(first);

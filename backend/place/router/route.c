@@ -91,13 +91,13 @@ static SambaStatus linkOverused(const SambaRouting *routing, uint32_t channel) {
       describeCrowd(&arena, routing->section, &crowd));
   uint32_t largest = crowd.streams.data[0];
   for (uint32_t i = 1; i < crowd.count; ++i)
-    if (routing->rates[crowd.streams.data[i]] > routing->rates[largest])
+    if (routing->demands.rates[crowd.streams.data[i]] > routing->demands.rates[largest])
       largest = crowd.streams.data[i];
   const char *layer = routing->section->units[routing->section->streams[largest].source.unit].layer;
-  sambaStatusNote(status, "the largest is %s with %u.%02u%s%s%s",
-                  describeStream(&arena, routing->section, largest),
-                  RATE_ARGS(routing->rates[largest]), layer && layer[0] ? ", of layer '" : "",
-                  layer ? layer : "", layer && layer[0] ? "'" : "");
+  sambaStatusNote(
+      status, "the largest is %s with %u.%02u%s%s%s",
+      describeStream(&arena, routing->section, largest), RATE_ARGS(routing->demands.rates[largest]),
+      layer && layer[0] ? ", of layer '" : "", layer ? layer : "", layer && layer[0] ? "'" : "");
   sambaStatusNote(
       status,
       "lower the section's parallel factor, split the section, place the units of these streams "
@@ -140,7 +140,7 @@ static SambaStatus portsOverused(const SambaRouting *routing, const PortUse *use
   SambaArena arena = {0};
   Crowd crowd = {.count = count};
   for (uint32_t i = 0; i < count; ++i) {
-    crowd.rate += routing->rates[uses[i].stream];
+    crowd.rate += routing->demands.rates[uses[i].stream];
     sambaArrayAppend(&crowd.streams, uses[i].stream);
   }
 
@@ -232,31 +232,44 @@ static SambaStatus assignPorts(const SambaRouting *routing, const uint32_t *load
   return status;
 }
 
-/* Ports have room for bursts, or there will be none. */
-static SambaStatus assignBothPorts(SambaRouting *routing, PortTable *table) {
-  if (routing->bursts) {
-    SambaStatus status = assignPorts(routing, routing->bursts, table, true);
-    if (!status)
-      status = assignPorts(routing, routing->bursts, table, false);
+static SambaStatus assignBothPorts(const SambaRouting *routing, const uint32_t *loads,
+                                   PortTable *table) {
+  SAMBA_RETURN_IF_ERROR(assignPorts(routing, loads, table, true));
+  return assignPorts(routing, loads, table, false);
+}
+
+/* Ports have room for the bursts, or there are none. */
+static SambaStatus assignAllPorts(SambaRouting *routing, PortTable *table) {
+  SambaStreamDemands *demands = &routing->demands;
+  const uint32_t **bursts[] = {&demands->turns, &demands->fills};
+  for (size_t i = 0; i < sizeof bursts / sizeof *bursts; ++i) {
+    if (!*bursts[i])
+      continue;
+    SambaStatus status = assignBothPorts(routing, *bursts[i], table);
     if (!status)
       return NULL;
     sambaStatusFree(status);
-    routing->bursts = NULL;
+    *bursts[i] = NULL;
   }
-  SAMBA_RETURN_IF_ERROR(assignPorts(routing, routing->rates, table, true));
-  return assignPorts(routing, routing->rates, table, false);
+  return assignBothPorts(routing, demands->rates, table);
+}
+
+/* What a stream wants, where it does, but no less than `least`. */
+static uint32_t demandOf(const uint32_t *demand, uint32_t stream, uint32_t least) {
+  return demand && demand[stream] > least ? demand[stream] : least;
 }
 
 /* Distinct switches of the destinations, the source's left out; `seen` has an entry per switch. */
 static void makeNet(const SambaRouting *routing, SambaArena *arena, uint32_t stream, uint32_t *seen,
                     SambaNet *net) {
   const SambaStream *s = &routing->section->streams[stream];
-  uint32_t rate = routing->rates[stream];
-  uint32_t burst =
-      routing->bursts && routing->bursts[stream] > rate ? routing->bursts[stream] : rate;
-  uint32_t wish =
-      routing->wishes && routing->wishes[stream] > rate ? routing->wishes[stream] : rate;
-  *net = (SambaNet){.stream = stream, .rate = rate, .burst = burst, .wish = wish};
+  const SambaStreamDemands *demands = &routing->demands;
+  uint32_t rate = demands->rates[stream], fill = demandOf(demands->fills, stream, rate);
+  *net = (SambaNet){.stream = stream,
+                    .rate = rate,
+                    .fill = fill,
+                    .turn = demandOf(demands->turns, stream, fill),
+                    .wish = demandOf(demands->wishes, stream, rate)};
   net->source = unitSwitch(routing->section, routing->machine, s->source.unit);
   net->sinks = SAMBA_ARENA_ARRAY(arena, uint32_t, s->destination_count);
   net->sink_branch = SAMBA_ARENA_ARRAY(arena, uint32_t, s->destination_count);
@@ -389,7 +402,7 @@ static SambaStatus routeKind(SambaRouting *routing, PortTable *table, SambaArena
   }
 
   table->ends = SAMBA_ARENA_ARRAY(scratch, SambaSwitchLane, ends);
-  SAMBA_RETURN_IF_ERROR(assignBothPorts(routing, table));
+  SAMBA_RETURN_IF_ERROR(assignAllPorts(routing, table));
 
   routing->nets = SAMBA_ARENA_ARRAY(scratch, SambaNet, count);
   uint32_t *seen = SAMBA_ARENA_ARRAY(scratch, uint32_t, (size_t)sambaMachineSiteCount(machine));
@@ -404,9 +417,8 @@ static SambaStatus routeKind(SambaRouting *routing, PortTable *table, SambaArena
   return NULL;
 }
 
-SambaStatus sambaSectionRouteBursts(SambaSection *section, const SambaMachine *machine,
-                                    const uint32_t *rates, const uint32_t *bursts,
-                                    const uint32_t *wishes) {
+SambaStatus sambaSectionRouteDemands(SambaSection *section, const SambaMachine *machine,
+                                     const SambaStreamDemands *demands) {
   SAMBA_RETURN_IF_ERROR(checkPlaced(section, machine));
   if (machine->network == SAMBA_NETWORK_IDEAL)
     return NULL;
@@ -421,12 +433,8 @@ SambaStatus sambaSectionRouteBursts(SambaSection *section, const SambaMachine *m
   PortTable tables[SAMBA_STREAM_CONTROL + 1] = {0};
   SambaStatus status = NULL;
   for (int kind = 0; kind <= SAMBA_STREAM_CONTROL && !status; ++kind) {
-    routings[kind] = (SambaRouting){.section = section,
-                                    .machine = machine,
-                                    .rates = rates,
-                                    .bursts = bursts,
-                                    .wishes = wishes,
-                                    .kind = (SambaStreamKind)kind};
+    routings[kind] = (SambaRouting){
+        .section = section, .machine = machine, .demands = *demands, .kind = (SambaStreamKind)kind};
     status = routeKind(&routings[kind], &tables[kind], &scratch);
   }
 
@@ -447,5 +455,6 @@ SambaStatus sambaSectionRouteBursts(SambaSection *section, const SambaMachine *m
 
 SambaStatus sambaSectionRoute(SambaSection *section, const SambaMachine *machine,
                               const uint32_t *rates, const uint32_t *wishes) {
-  return sambaSectionRouteBursts(section, machine, rates, NULL, wishes);
+  return sambaSectionRouteDemands(section, machine,
+                                  &(SambaStreamDemands){.rates = rates, .wishes = wishes});
 }

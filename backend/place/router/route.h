@@ -22,36 +22,29 @@
 #define SAMBA_BACKEND_PLACE_ROUTER_ROUTE_H
 
 #include "backend/machine/machine.h"
+#include "backend/place/router/stream_demands.h"
 #include "backend/section/section.h"
 
 /* Fills the hops of every stream (memory from section->arena). Every unit must be placed legally.
- * rates: of each stream, in permille of a lane (sambaSectionRates). wishes: the same, as far as
- * there is room (sambaSectionWishedRates), or NULL: lanes need not be so empty, and ports of units
- * are not asked. What is routed without wishes is routed with them.
  * When all streams have hops already (routed by hand) they stay; when only some have, all are
  * routed anew. Hops: depth-first from the source; hops[0].in is the source's physical output (UNIT
  * or AG; lane = port number); a destination is a hop whose out is UNIT or AG. Where one stream
  * reaches one unit several times, its hops there are in the order of the destinations. Errors,
- * SAMBA_EXHAUSTED: a unit's physical ports or a link cannot carry what is planned; names the link,
- * the capacity and the streams. SAMBA_INVALID: a unit without a place. On failure no stream has
- * changed. On an ideal network no stream has a route, and nothing is done. It has 12 rounds for
- * wishes and 60 for rates, and 60 more when wishes have led where there is no way; from the 20th on
- * it gives up where the links that carry too much become fewer too slowly to be gone by the last.
- */
+ * SAMBA_EXHAUSTED: a unit's physical ports or a link cannot carry the rates; names the link, the
+ * capacity and the streams. SAMBA_INVALID: a unit without a place. On failure no stream has
+ * changed. On an ideal network no stream has a route, and nothing is done.
+ *
+ * There are 12 rounds for wishes, then 10 for turns, then 60 for fills, from the 20th on of which
+ * it gives up where the links that carry too much become fewer too slowly to be gone by the last;
+ * turns are given up so from the third round on, and at once where one channel in 12 is overused by
+ * them alone: what finds no ways takes seconds to end. Each begins anew; but where one channel in
+ * 64 is overused at most, the streams there do with less, step by step in up to 60 rounds, and all
+ * others keep what they have. What is routed without wishes, or without bursts, is routed with
+ * them. */
+SambaStatus sambaSectionRouteDemands(SambaSection *section, const SambaMachine *machine,
+                                     const SambaStreamDemands *demands);
+/* The same for rates, and wishes or NULL. */
 SambaStatus sambaSectionRoute(SambaSection *section, const SambaMachine *machine,
                               const uint32_t *rates, const uint32_t *wishes);
-
-/* The same, with room for bursts where there is: all streams have that much of a lane, or all have
- * their rates. bursts: of each stream, in permille of a lane, no less than its rate. There are 10
- * rounds for bursts, from where wishes have led and anew; then rates go on from there, or anew.
- * Bursts are given up from the third round on where overused links vanish too slowly, and at once
- * where there are wishes and one channel in 12 is overused by the bursts alone: what does not find
- * its ways takes seconds to end. In sections of Llama, BERT, GPT-2 and ResNet-50 what found its
- * ways took 9 rounds at most. What crosses the mesh along a straight cut would not tell them apart:
- * where no ways were found it was three fifths of what the links there carry, and half where some
- * were. */
-SambaStatus sambaSectionRouteBursts(SambaSection *section, const SambaMachine *machine,
-                                    const uint32_t *rates, const uint32_t *bursts,
-                                    const uint32_t *wishes);
 
 #endif

@@ -18,14 +18,14 @@ enum {
   FEW_CHANNELS = 64,  /* of which that says nothing */
   FEW_LEFT = 8,       /* overused channels after the last round that are too many */
   FIRST_PRESSURE = 2, /* of the first round */
-  RATE_ROUNDS = 60,   /* for rates */
-  SURE_ROUNDS = 20,   /* for them, even where they seem not to do */
-  BURST_ROUNDS = 10,  /* for bursts */
+  FILL_ROUNDS = 60,   /* for fills, and for giving way */
+  SURE_ROUNDS = 20,   /* for fills, even where they seem not to do */
+  TURN_ROUNDS = 10,   /* for turns */
   WISH_ROUNDS = 12,   /* for wishes */
-  WISH_SHARE = 64,    /* one overused channel of so many is too much to go on from there */
+  FEW_SHARE = 64,     /* one overused channel of so many is too much to give way */
   WISH_DOUBT = 2,     /* so many times as many must be foreseen, to end rounds before the last */
   WISH_PACE = 3,      /* to one of so many the first rounds must bring them */
-  FIRST_SHARE = 12,   /* one of so many after the first round is too much for bursts */
+  FIRST_SHARE = 12,   /* one of so many after the first round is too much for turns */
   BUCKETS = 65536 /* cost units beyond the straight path; a multiple of 64. Crowded channels cost
                      up to 400 cycles in late rounds, and a heap is slower. */
 };
@@ -543,8 +543,8 @@ typedef struct {
   uint32_t most, sure, too_many, pace;
 } Rounds;
 
-static const Rounds rate_rounds = {RATE_ROUNDS, SURE_ROUNDS, FEW_LEFT, 0};
-static const Rounds burst_rounds = {BURST_ROUNDS, 0, FEW_LEFT, 0};
+static const Rounds fill_rounds = {FILL_ROUNDS, SURE_ROUNDS, FEW_LEFT, 0};
+static const Rounds turn_rounds = {TURN_ROUNDS, 0, FEW_LEFT, 0};
 
 /* Whether overused channels vanish too slowly to be gone after the last round: `counts` has how
  * many there were after each of the rounds until now. In the sections of Llama, BERT and ResNet-50
@@ -562,13 +562,14 @@ static bool isTooSlow(const Rounds *rounds, const uint32_t *counts, uint32_t rou
   return left >= rounds->too_many;
 }
 
-/* Rounds until no channel is overused. all: of all nets in the first one. start: as in repack.
- * Returns whether there are ways. */
-static bool negotiate(Search *search, const Rounds *rounds, bool all, uint32_t *start) {
+/* Rounds until no channel is overused. all: of all nets in the first one; else the price of overuse
+ * goes on from where it was, or the ways of many nets would be lost again. start: as in repack. */
+static void negotiate(Search *search, const Rounds *rounds, bool all, uint32_t *start) {
   uint32_t *counts = sambaAllocateZeroed(rounds->most, sizeof *counts);
   uint32_t fewest = UINT32_MAX, waited = 0;
 
-  search->pressure = FIRST_PRESSURE;
+  if (all)
+    search->pressure = FIRST_PRESSURE;
   for (uint32_t round = 0; round < rounds->most && waited < PATIENCE; ++round) {
     routeAgain(search, all && round == 0);
     if (search->over_count)
@@ -582,43 +583,88 @@ static bool negotiate(Search *search, const Rounds *rounds, bool all, uint32_t *
     fewest = search->over_count < fewest ? search->over_count : fewest;
   }
   free(counts);
+}
+
+static bool isCrowded(const Search *search, const SambaNet *net) {
+  for (size_t b = 0; b < net->tree.size; ++b)
+    if (search->over[net->tree.data[b].channel])
+      return true;
+  return false;
+}
+
+/* What a net does with next. */
+static uint32_t lessOf(const SambaNet *net) {
+  if (net->load > net->turn)
+    return net->turn;
+  return net->load > net->fill ? net->fill : net->rate;
+}
+
+/* Nets that cross an overused channel do with less, on all of their ways. The others keep what they
+ * have. Returns whether any does. */
+static bool giveWay(Search *search, uint32_t *start) {
+  SambaRouting *routing = search->r;
+  bool any = false;
+  for (uint32_t n = 0; n < routing->net_count; ++n) {
+    SambaNet *net = &routing->nets[n];
+    uint32_t less = lessOf(net);
+    if (less == net->load || !isCrowded(search, net))
+      continue;
+    for (size_t b = 0; b < net->tree.size; ++b) {
+      SambaBranch branch = net->tree.data[b];
+      search->lane_load[(size_t)branch.channel * search->stride + branch.lane] -= net->load - less;
+    }
+    net->load = less;
+    any = true;
+  }
+  for (uint32_t channel = 0; any && channel < routing->channel_count; ++channel)
+    updateChannel(search, channel);
+  if (any && search->over_count)
+    repack(search, start);
+  return any;
+}
+
+typedef enum { FILLS, TURNS, WISHES } Demand;
+
+/* All nets begin anew, with that much. */
+static void beginAnew(Search *search, Demand demand) {
+  SambaRouting *routing = search->r;
+  for (uint32_t n = 0; n < routing->net_count; ++n) {
+    SambaNet *net = &routing->nets[n];
+    release(search, net);
+    net->load = demand == FILLS ? net->fill : net->turn;
+    if (demand == WISHES)
+      net->load = sambaNetWish(net);
+  }
+  for (uint32_t channel = 0; channel < routing->channel_count; ++channel)
+    search->channels[channel].history = 0;
+}
+
+/* Ways for that much. Where little is overused in the end, nets give way every few rounds until
+ * nothing is, or nothing is won. Returns whether there are ways. */
+static bool negotiateAnew(Search *search, Demand demand, const Rounds *rounds, uint32_t *start) {
+  static const Rounds some = {PACE_ROUNDS, PACE_ROUNDS, 0, 0};
+  const uint32_t few = search->r->channel_count / FEW_SHARE;
+  uint32_t fewest = UINT32_MAX, waited = 0;
+
+  beginAnew(search, demand);
+  negotiate(search, rounds, true, start);
+  for (uint32_t round = 0;
+       round < FILL_ROUNDS && waited < PATIENCE && search->over_count && search->over_count <= few;
+       round += PACE_ROUNDS) {
+    if (!giveWay(search, start) && demand == TURNS)
+      break; /* fills are left */
+    negotiate(search, &some, false, start);
+    waited = search->over_count < fewest ? 0 : waited + PACE_ROUNDS;
+    fewest = search->over_count < fewest ? search->over_count : fewest;
+  }
   return !search->over_count;
 }
 
-typedef enum { RATES, BURSTS, WISHES } Demand;
-
-/* What counts from here on. Nets stay where they have been led, or begin anew. */
-static void setLoads(Search *search, Demand demand, bool anew, uint32_t *start) {
-  SambaRouting *routing = search->r;
-  size_t lanes = (size_t)routing->channel_count * search->stride;
-  memset(search->lane_load, 0, lanes * sizeof *search->lane_load);
-  for (uint32_t n = 0; n < routing->net_count; ++n) {
-    SambaNet *net = &routing->nets[n];
-    net->load = demand == RATES ? net->rate : net->burst;
-    if (demand == WISHES)
-      net->load = sambaNetWish(net);
-    for (size_t b = 0; b < net->tree.size; ++b) {
-      SambaBranch branch = net->tree.data[b];
-      search->lane_load[(size_t)branch.channel * search->stride + branch.lane] += net->load;
-    }
-    if (anew)
-      release(search, net);
-  }
-
-  for (uint32_t channel = 0; channel < routing->channel_count; ++channel) {
-    search->channels[channel].history = 0;
-    updateChannel(search, channel);
-  }
-  if (search->over_count)
-    repack(search, start);
-}
-
-/* Whether bursts alone leave so much overused after their first round that there are hardly any
+/* Whether turns alone leave so much overused after their first round that there are hardly any
  * ways, with wishes or without. In sections of Llama, BERT, GPT-2 and ResNet-50 that found their
- * ways it was one channel in 13 at most, in those that found none it was one in 11 and more. All
- * streams begin anew after it. */
-static bool areBurstsHopeless(Search *search, uint32_t *start) {
-  setLoads(search, BURSTS, true, start);
+ * ways it was one channel in 13 at most, in those that found none it was one in 11 and more. */
+static bool areTurnsHopeless(Search *search, uint32_t *start) {
+  beginAnew(search, TURNS);
   search->pressure = FIRST_PRESSURE;
   routeAgain(search, true);
   if (search->over_count)
@@ -626,50 +672,29 @@ static bool areBurstsHopeless(Search *search, uint32_t *start) {
   return search->over_count > search->r->channel_count / FIRST_SHARE;
 }
 
-/* By wishes, and by what streams need, bursts or rates, from where these have led. */
-static bool negotiateWishes(Search *search, bool bursts, uint32_t *start) {
-  const uint32_t few = search->r->channel_count / WISH_SHARE;
-  const Rounds wish_rounds = {WISH_ROUNDS, 0, WISH_DOUBT * few, WISH_PACE};
-  setLoads(search, WISHES, true, start);
-  if (negotiate(search, &wish_rounds, true, start))
-    return true;
-  if (search->over_count > few)
-    return false;
-
-  setLoads(search, bursts ? BURSTS : RATES, false, start);
-  if (negotiate(search, bursts ? &burst_rounds : &rate_rounds, false, start))
-    return true;
-  if (!bursts)
-    return false;
-  setLoads(search, RATES, false, start);
-  return negotiate(search, &rate_rounds, false, start);
-}
-
 bool sambaRoutingNegotiate(SambaRouting *routing, uint32_t *out_channel) {
   Search *search = sambaAllocate(sizeof *search);
   searchCreate(search, routing);
   uint32_t *start =
       sambaAllocate(sambaArraySize((size_t)routing->channel_count + 1, sizeof *start));
-  bool bursts = false, wishes = false;
+  const uint32_t few = routing->channel_count / FEW_SHARE;
+  const Rounds wish_rounds = {WISH_ROUNDS, 0, WISH_DOUBT * few, WISH_PACE};
+  bool turns = false, wishes = false;
 
   for (uint32_t n = 0; n < routing->net_count; ++n) {
-    bursts |= routing->nets[n].burst > routing->nets[n].rate;
+    turns |= routing->nets[n].turn > routing->nets[n].fill;
     wishes |= routing->nets[n].wish > routing->nets[n].rate;
   }
-  if (bursts && wishes && areBurstsHopeless(search, start)) {
-    bursts = false;
+  if (turns && wishes && areTurnsHopeless(search, start)) {
+    turns = false;
     for (uint32_t n = 0; n < routing->net_count; ++n)
-      routing->nets[n].burst = routing->nets[n].rate;
+      routing->nets[n].turn = routing->nets[n].fill;
   }
-  bool legal = wishes && negotiateWishes(search, bursts, start);
-  if (!legal && bursts) { /* as if there were no wishes */
-    setLoads(search, BURSTS, true, start);
-    legal = negotiate(search, &burst_rounds, true, start);
-  }
-  if (!legal) { /* as if there were no bursts either */
-    setLoads(search, RATES, true, start);
-    legal = negotiate(search, &rate_rounds, true, start);
-  }
+  bool legal = wishes && negotiateAnew(search, WISHES, &wish_rounds, start);
+  if (!legal && turns)
+    legal = negotiateAnew(search, TURNS, &turn_rounds, start);
+  if (!legal)
+    legal = negotiateAnew(search, FILLS, &fill_rounds, start);
 
   if (!legal)
     *out_channel = worstChannel(search);

@@ -3,6 +3,7 @@
 #ifndef SAMBA_BACKEND_PLACE_ROUTER_ROUTING_H
 #define SAMBA_BACKEND_PLACE_ROUTER_ROUTING_H
 
+#include "backend/place/router/stream_demands.h"
 #include "backend/section/fabric/fabric.h"
 #include "support/base/index.h"
 
@@ -33,10 +34,12 @@ typedef struct SambaBranch {
 } SambaBranch;
 
 typedef struct SambaNet {
-  uint32_t stream, source;    /* source: switch */
-  uint32_t rate, burst, wish; /* permille of a lane: what it must have; has where ways for it are
-                                 soon found; would have; none is less than the first */
-  uint32_t load;              /* which of them counts; in the end, what it has */
+  uint32_t stream, source; /* source: switch */
+  /* Permille of a lane: what it must have; has while memory fills buffers; has while it is the turn
+   * of what a PCU takes in turn; would have. Each of the first three is no less than the one
+   * before, the last no less than the first. */
+  uint32_t rate, fill, turn, wish;
+  uint32_t load; /* what counts while ways are negotiated; in the end, what it has */
   uint32_t sink_count;
   uint32_t *sinks;       /* distinct switches other than the source's */
   uint32_t *sink_branch; /* branch that arrives there, or SAMBA_NO_INDEX */
@@ -50,8 +53,7 @@ static inline uint32_t sambaNetWish(const SambaNet *net) {
 typedef struct SambaRouting {
   const SambaSection *section;
   const SambaMachine *machine;
-  const uint32_t *rates, *bursts,
-      *wishes; /* of the section's streams; the latter two may be NULL */
+  SambaStreamDemands demands;
   SambaStreamKind kind;
   uint32_t lanes, flows;                    /* per link, per lane */
   uint32_t class_lanes[SAMBA_LANE_CLASSES]; /* how many of the lanes; class 0 comes first */
