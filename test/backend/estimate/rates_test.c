@@ -264,12 +264,34 @@ static void operandsOfArraysWantLanes(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+/* Two streams with one destination each; with twice the lanes they want half of them. */
+static void streamsShareTheLinks(void **state) {
+  (void)state;
+  const char *text = MEMORY(
+      "6400", "64") "compute c trips=[100 | 64]\n"
+                    "input dtype=f32 token_elements=64 level=1 strides=[0 | 1]\n"
+                    "%1 = exp f32 %0\n"
+                    "output value=%1 dtype=f32 token_elements=64 level=1 strides=[0 | 1]\n" ENDS;
+  SambaArena arena = {0};
+  SambaSection *section;
+  size_t position = 0;
+  SambaMachine machine = *sambaMachineFind(sambaStringRef("tiny"));
+  assert_null(sambaSectionParse(sambaStringRef(text), &position, &arena, &section));
+  const uint32_t *rates = sambaSectionRates(section, &machine, &arena);
+  double lanes = 4.0 * (double)machine.vector_lanes * (double)sambaMachineSiteCount(&machine);
+  double share = sambaSectionLinkShare(section, &machine);
+  assert_float_equal(share, (rates[0] + rates[1]) / 1000.0 / lanes, 1e-9);
+  machine.vector_lanes *= 2;
+  assert_float_equal(sambaSectionLinkShare(section, &machine), share / 2, 1e-9);
+  sambaArenaDestroy(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(theSlowerEndDecides),        cmocka_unit_test(neverAboveOne),
       cmocka_unit_test(aRunIsNoShorterThanALoad),   cmocka_unit_test(partsOfVectorsCount),
       cmocka_unit_test(rareTokensAreCheap),         cmocka_unit_test(scalarsPassOneByOne),
       cmocka_unit_test(memoryFillsBuffersInBursts), cmocka_unit_test(turnsComeInBursts),
-      cmocka_unit_test(operandsOfArraysWantLanes)};
+      cmocka_unit_test(operandsOfArraysWantLanes),  cmocka_unit_test(streamsShareTheLinks)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
