@@ -129,7 +129,9 @@ def MaterializeViews : Pass<"samba-materialize-views", "::mlir::ModuleOp"> {
   let description = [{
     samba.contiguous copies what no operator can read through its views. Before that, views become
     such that need no copy: a permutation that only moves axes of one element is a reshape, and what
-    splits the axes of a permutation splits them first.
+    splits the axes of a permutation splits them first. Where the copy of a permuted result is all
+    that its own phase reads of it, later phases read the copy turned back, so that the result is in
+    memory once.
   }];
 }
 

@@ -12,6 +12,7 @@
 
 #include "dialect/bridge/build_operation.h"
 #include "dialect/samba/graph.h"
+#include "dialect/samba/match.h"
 #include "dialect/samba/phase.h"
 #include "dialect/samba/samba.h"
 #include "dialect/stages/read_section.h"
@@ -125,6 +126,77 @@ static bool findCopy(const Copies *copies, MlirValue value, SambaPefSectionType 
          sambaPointerMapGet(&copies->by_phase[made], value.ptr, out_index);
 }
 
+/* The operator's result that a chain of permutations turns into `value`; null: there is none, or
+ * something reads a step of the chain besides `copy` and reshapes, which take the copy too.
+ * out_axes: where each axis of the result is in it. */
+static MlirValue permutedResult(MlirValue value, MlirOperation copy, int64_t *out_axes) {
+  MlirOperation below = copy;
+  int64_t axes[SAMBA_MAX_RANK];
+  intptr_t rank = sambaMatchRank(value);
+  MlirOperation maker = sambaDefiningOperation(value);
+  for (intptr_t i = 0; i < rank; ++i)
+    axes[i] = i;
+  for (; !mlirOperationIsNull(maker) && sambaOperationIs(maker, "samba.permute");
+       maker = sambaDefiningOperation(value)) {
+    for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
+         use = mlirOpOperandGetNextUse(use)) {
+      MlirOperation user = mlirOpOperandGetOwner(use);
+      bool copied = mlirOperationEqual(below, copy) && sambaOperationIsReshape(user);
+      if (!mlirOperationEqual(user, below) && !copied)
+        return (MlirValue){NULL};
+    }
+    MlirAttribute dims = sambaOperationAttribute(maker, "dims");
+    for (intptr_t i = 0; i < rank; ++i)
+      axes[i] = mlirDenseI64ArrayGetElement(dims, axes[i]);
+    below = maker;
+    value = mlirOperationGetOperand(maker, 0);
+  }
+  if (mlirOperationIsNull(maker) || sambaOperationIsView(maker) || !sambaOperationIsOperator(maker))
+    return (MlirValue){NULL};
+  for (intptr_t i = 0; i < rank; ++i)
+    out_axes[axes[i]] = i;
+  return value;
+}
+
+/* Operand i becomes a view, unless the operation cannot read it in place. */
+static void readOrKeep(MlirOperation operation, intptr_t i, MlirValue view) {
+  MlirValue before = mlirOperationGetOperand(operation, i);
+  mlirOperationSetOperand(operation, i, view);
+  if (!readsInPlace(operation, i))
+    mlirOperationSetOperand(operation, i, before);
+}
+
+/* Later phases read the copy of a result in another order, turned back, where all that reads the
+ * result is the copy and they: then it is in memory once. */
+static void readCopyTurned(MlirValue value, MlirValue copy) {
+  int64_t axes[SAMBA_MAX_RANK];
+  MlirOperation made = sambaDefiningOperation(copy);
+  MlirValue result = permutedResult(value, made, axes);
+  if (mlirValueIsNull(result) || mlirValueEqual(result, value))
+    return;
+  SAMBA_ARRAY(MlirOpOperand) uses = {0};
+  uint32_t others = 0;
+  for (MlirOpOperand use = mlirValueGetFirstUse(result); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = mlirOpOperandGetOwner(use);
+    if (sambaOperationIsOperator(user) && placeOf(user) > placeOf(made))
+      sambaArrayAppend(&uses, use);
+    else
+      ++others; /* the first permutation is one */
+  }
+  if (uses.size && others == 1) {
+    MlirContext context = mlirOperationGetContext(made);
+    MlirNamedAttribute dims = sambaNamedAttribute(
+        context, "dims", mlirDenseI64ArrayGet(context, sambaMatchRank(result), axes));
+    MlirValue turned =
+        sambaRaiseBuild(mlirOperationGetNextInBlock(made), "samba.permute", 1, &copy, 1, &dims);
+    for (size_t i = 0; i < uses.size; ++i)
+      readOrKeep(mlirOpOperandGetOwner(uses.data[i]), mlirOpOperandGetOperandNumber(uses.data[i]),
+                 turned);
+  }
+  sambaArrayFree(&uses);
+}
+
 /* Copies once per value and phase: later users take the same copy. */
 static MlirValue copyOf(Copies *copies, MlirValue value, MlirOperation before) {
   SambaPefSectionType phase = laterOf(sambaPhaseOf(before), sambaPhaseOfValue(value));
@@ -141,6 +213,8 @@ static MlirValue copyOf(Copies *copies, MlirValue value, MlirOperation before) {
   index = copies->count++;
   copies->made[index] = insertCopy(value, next, phase);
   sambaPointerMapSet(known, value.ptr, index);
+  if (copies->trains && phase == sambaPhaseOfValue(value))
+    readCopyTurned(value, copies->made[index]);
   return copies->made[index];
 }
 

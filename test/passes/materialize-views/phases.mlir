@@ -72,3 +72,38 @@ func.func @once(%x: tensor<4x6xf32>, %w: tensor<4x6xf32>) -> (tensor<24xf32>, te
   %8 = samba.sub %6, %7 {samba.phase = "BCKWD"} : tensor<8x3xf32>, tensor<8x3xf32>
   return %5, %8 : tensor<24xf32>, tensor<8x3xf32>
 }
+
+// What its own phase reads of a result is a copy in another order: later phases read that, turned
+// back, and the result itself need not be in memory. Two permutations are turned back by one.
+// CHECK-LABEL: @turned_back
+// CHECK: %[[R:.*]] = samba.exp
+// CHECK: %[[V:.*]] = samba.permute %[[R]] {dims = [1, 2, 0]}
+// CHECK: %[[P:.*]] = samba.permute %[[V]] {dims = [0, 2, 1]}
+// CHECK: %[[C:.*]] = samba.contiguous %[[P]]
+// CHECK: %[[T:.*]] = samba.permute %[[C]] {dims = [1, 0, 2]} : tensor<4x2x6xf32>
+// CHECK: samba.neg %[[T]] {samba.phase = "BCKWD"} : tensor<2x4x6xf32>
+func.func @turned_back(%x: tensor<2x4x6xf32>) -> (tensor<48xf32>, tensor<2x4x6xf32>)
+    attributes {samba.graph = {mode = "training"}} {
+  %0 = samba.exp %x : tensor<2x4x6xf32>
+  %1 = samba.permute %0 {dims = array<i64: 1, 2, 0>} : tensor<2x4x6xf32>
+  %2 = samba.permute %1 {dims = array<i64: 0, 2, 1>} : tensor<4x6x2xf32>
+  %3 = samba.reshape %2 {shape = array<i64: 48>} : tensor<4x2x6xf32>
+  %4 = samba.neg %3 : tensor<48xf32>
+  %5 = samba.neg %0 {samba.phase = "BCKWD"} : tensor<2x4x6xf32>
+  return %4, %5 : tensor<48xf32>, tensor<2x4x6xf32>
+}
+
+// The phase itself reads the result too: it is in memory anyway.
+// CHECK-LABEL: @read_as_it_is
+// CHECK: %[[R:.*]] = samba.exp
+// CHECK: samba.neg %[[R]] {samba.phase = "BCKWD"}
+func.func @read_as_it_is(%x: tensor<4x6xf32>) -> (tensor<24xf32>, tensor<4x6xf32>, tensor<4x6xf32>)
+    attributes {samba.graph = {mode = "training"}} {
+  %0 = samba.exp %x : tensor<4x6xf32>
+  %1 = samba.permute %0 {dims = array<i64: 1, 0>} : tensor<4x6xf32>
+  %2 = samba.reshape %1 {shape = array<i64: 24>} : tensor<6x4xf32>
+  %3 = samba.neg %2 : tensor<24xf32>
+  %4 = samba.abs %0 : tensor<4x6xf32>
+  %5 = samba.neg %0 {samba.phase = "BCKWD"} : tensor<4x6xf32>
+  return %3, %4, %5 : tensor<24xf32>, tensor<4x6xf32>, tensor<4x6xf32>
+}
