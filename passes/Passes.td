@@ -64,8 +64,9 @@ def DifferentiateGraph : Pass<"samba-differentiate-graph", "::mlir::ModuleOp"> {
     Of graphs with `samba.graph = {mode = "training"}`: the results of kind loss are differentiated
     with respect to the arguments with `samba.requires_grad`. Every loss gets an argument
     `NAME__grad` (ones, unless the host writes it), every such argument a result `NAME__grad` with
-    `samba.grad_of`. The new operations have `samba.phase = "BCKWD"`. A graph that has gradients
-    already is left alone.
+    `samba.grad_of`. The new operations have `samba.phase = "BCKWD"`. Attention that gradients pass
+    through leaves the logsumexp of its rows for them. A graph that has gradients already is left
+    alone.
   }];
 }
 

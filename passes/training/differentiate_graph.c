@@ -17,6 +17,7 @@
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,6 +138,35 @@ static bool isInherited(MlirOperation operation) {
   return operator && sambaOperatorGradientKind(operator) == SAMBA_GRADIENT_INHERITED;
 }
 
+/* Puts what leaves more for the gradient in the place of an operation; null after an error. */
+static MlirOperation trainedForm(MlirOperation operation) {
+  const SambaOperator *operator = sambaOperatorOf(operation);
+  if (!operator || !operator->trained_as)
+    return operation;
+  char name[64];
+  snprintf(name, sizeof name, "samba.%s", operator->trained_as);
+  MlirValue operands[sizeof operator->operands / sizeof *operator->operands];
+  MlirNamedAttribute attributes[16];
+  SambaOperationParts parts = {.name = name,
+                               .location = mlirOperationGetLocation(operation),
+                               .operand_count = mlirOperationGetNumOperands(operation),
+                               .operands = operands,
+                               .result_count = -1,
+                               .attribute_count = mlirOperationGetNumAttributes(operation),
+                               .attributes = attributes};
+  for (intptr_t i = 0; i < parts.operand_count; ++i)
+    operands[i] = mlirOperationGetOperand(operation, i);
+  for (intptr_t i = 0; i < parts.attribute_count; ++i)
+    attributes[i] = mlirOperationGetAttribute(operation, i);
+  MlirOperation made = sambaBuildOperationIn(mlirOperationGetBlock(operation), operation, &parts);
+  if (mlirOperationIsNull(made))
+    return made;
+  mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(operation, 0),
+                                mlirOperationGetResult(made, 0));
+  mlirOperationDestroy(operation);
+  return made;
+}
+
 /* The graph as an expansion: values that depend on something trained decide what is decomposed. */
 static bool addGraph(Differentiation *state) {
   MlirBlock body = sambaBodyOf(state->interface.function);
@@ -161,6 +191,11 @@ static bool addGraph(Differentiation *state) {
     if (depends && isInherited(operation)) {
       fine = sambaOperationDecompose(operation);
     } else {
+      operation = depends ? trainedForm(operation) : operation;
+      if (mlirOperationIsNull(operation)) {
+        fine = false;
+        break;
+      }
       for (intptr_t r = 0; r < mlirOperationGetNumResults(operation) && depends; ++r)
         sambaPointerMapSet(&trained, mlirOperationGetResult(operation, r).ptr, 1);
       SambaStatus status = addStep(state, operation);

@@ -104,3 +104,21 @@ func.func @overlaps(%w: tensor<6xf32> {samba.name = "w", samba.kind = "weight", 
   %1 = samba.slice %w {starts = [2], ends = [6], steps = [1]} : tensor<6xf32>
   return %0, %1 : tensor<3xf32>, tensor<4xf32>
 }
+
+// Attention through which a gradient passes leaves what its gradients take of each row; other
+// attention stays what it is.
+// CHECK-LABEL: func.func @attention
+// CHECK: samba.scaled_dot_product_attention
+// CHECK: %[[Y:.*]], %[[LSE:.*]] = samba.attention_with_logsumexp {{.*}} {is_causal = true}
+// CHECK: samba.sum %[[Y]]
+// CHECK: %{{.*}}, %[[INNER:.*]] = samba.attention_query_gradient %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %[[G:[^,]*]], %[[LSE]], %[[Y]] {is_causal = true, samba.phase = "BCKWD"}
+// CHECK: samba.attention_key_gradient %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %[[G]], %[[LSE]], %[[INNER]] {is_causal = true, samba.phase = "BCKWD"}
+// LOCATION: samba.attention_with_logsumexp {{.*}} loc("attn")
+func.func @attention(%x: tensor<2x6x4xf32> {samba.name = "x", samba.kind = "input"},
+    %w: tensor<2x6x4xf32> {samba.name = "w", samba.kind = "weight", samba.requires_grad = true})
+    -> (tensor<f32> {samba.name = "l", samba.kind = "loss"}) attributes {samba.graph = {mode = "training"}} {
+  %0 = samba.scaled_dot_product_attention %x, %x, %x : tensor<2x6x4xf32>, tensor<2x6x4xf32>, tensor<2x6x4xf32>
+  %1 = samba.scaled_dot_product_attention %0, %w, %w {is_causal = true} : tensor<2x6x4xf32>, tensor<2x6x4xf32>, tensor<2x6x4xf32> loc("attn")
+  %2 = samba.sum %1 : tensor<2x6x4xf32>
+  return %2 : tensor<f32>
+}

@@ -53,3 +53,14 @@ func.func @structured(%x: tensor<4xf32> {samba.name = "x", samba.kind = "input"}
   %2 = samba.sum %0 {dim = [0]} : tensor<4xf32>
   return %2 : tensor<f32>
 }
+
+// -----
+
+// What attention leaves for its gradients is a number in no loss.
+func.func @logsumexp(%w: tensor<6x4xf32> {samba.name = "w", samba.kind = "weight", samba.requires_grad = true})
+    -> (tensor<f32> {samba.name = "l", samba.kind = "loss"}) attributes {samba.graph = {mode = "training"}} {
+  // expected-error @+1 {{'samba.attention_with_logsumexp' op no gradient passes through the logsumexp; compute it from the scores where one must}}
+  %0, %1 = samba.attention_with_logsumexp %w, %w, %w : tensor<6x4xf32>, tensor<6x4xf32>, tensor<6x4xf32>
+  %2 = samba.sum %1 : tensor<6x1xf32>
+  return %2 : tensor<f32>
+}

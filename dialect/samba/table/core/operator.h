@@ -142,6 +142,10 @@ typedef struct SambaOperator {
   SambaStatus (*differentiate)(const struct SambaGradientCall *gradient,
                                struct SambaExpansion *expansion);
   bool no_gradient;
+  /* The operator that stands for this one where a gradient passes, with the same operands and
+   * attributes; its first result is this one's, and the others are what its gradient takes. NULL:
+   * it stands for itself. */
+  const char *trained_as;
   /* Elementwise operators of one operand: the derivative at x, where the result is y; all in f32.
    */
   uint32_t (*slope)(const SambaOperatorCall *call, struct SambaExpansion *expansion, uint32_t x,

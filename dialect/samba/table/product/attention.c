@@ -1,4 +1,4 @@
-/* scaled_dot_product_attention.
+/* scaled_dot_product_attention, alone and with what its gradient needs of each row.
  *
  * Numerics: scores are f32, or bf16 when q is; the largest one is subtracted before exp; the powers
  * are rounded to q's dtype before they are summed in f32 and multiply v, and the products are
@@ -13,9 +13,19 @@ static SambaAttention attentionOf(const SambaOperatorCall *call) {
   return (SambaAttention){call, call->operand_count == 4 ? 3 : 0};
 }
 
+static bool keepsLogSumExp(const SambaOperatorCall *call) {
+  return call->operator->results[0] != NULL;
+}
+
 static SambaStatus inferAttention(const SambaOperatorCall *call, SambaTensorType *out) {
   SambaAttention attention = attentionOf(call);
-  return sambaAttentionCheck(&attention, out);
+  SAMBA_RETURN_IF_ERROR(sambaAttentionCheck(&attention, out));
+  if (keepsLogSumExp(call)) {
+    out[1] = out[0];
+    out[1].dtype = SAMBA_DTYPE_F32;
+    out[1].dims[out[1].rank - 1] = 1;
+  }
+  return NULL;
 }
 
 /* Whether the scale may wait for the powers: then what leaves the first product is the scores. */
@@ -50,6 +60,20 @@ static uint32_t powersOf(const SambaComposition *composition, uint32_t scores, u
   return result;
 }
 
+/* maximum * scale + log(sum) of each row, into `result`. */
+static void logSumExp(const SambaComposition *composition, uint32_t maximum, double scale,
+                      uint32_t sum, uint32_t result) {
+  SambaStageBuilder builder;
+  sambaStageBeginElementwise(&builder, composition->graph, composition->name, composition->layer,
+                             result);
+  uint16_t total = sambaStageBroadcastOperand(&builder, sum);
+  uint16_t high = sambaStageBroadcastOperand(&builder, maximum);
+  if (scale != 1)
+    high = sambaLane2(&builder, SAMBA_LANE_MUL, high, sambaLaneFloat(&builder, scale));
+  sambaStageEnd(&builder, sambaLane2(&builder, SAMBA_LANE_ADD, high,
+                                     sambaLane1(&builder, SAMBA_LANE_LOG, total)));
+}
+
 static SambaStatus stagesAttention(const SambaOperatorCall *call, SambaStageGraph *graph,
                                    const uint32_t *operands, const uint32_t *results,
                                    const char *layer) {
@@ -78,6 +102,8 @@ static SambaStatus stagesAttention(const SambaOperatorCall *call, SambaStageGrap
   uint32_t powers = powersOf(&composition, scores, maximum, scale, call->operands[0].dtype);
   uint32_t sum = sambaComposeReduce(&composition, powers, reduced, SAMBA_LANE_REDUCE_ADD,
                                     SAMBA_REDUCE_PLAIN, 0);
+  if (keepsLogSumExp(call))
+    logSumExp(&composition, maximum, scale, sum, results[1]);
 
   SambaStageTensor like = graph->tensors[results[0]];
   uint32_t mixed = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, like.rank, like.dims);
@@ -113,12 +139,28 @@ static SambaStatus decomposeAttention(const SambaOperatorCall *call, SambaExpans
   powers = sambaExpandCast(expansion, sambaExpandUnary(expansion, "exp", powers), dtype);
   uint32_t wide = sambaExpandCast(expansion, powers, SAMBA_DTYPE_F32);
   uint32_t sum = sambaExpandReduce(expansion, "sum", wide, reduced);
+  if (keepsLogSumExp(call)) {
+    if (late)
+      maximum = sambaExpandWithNumber(expansion, "mul", maximum, sambaAttentionScale(&attention));
+    out_results[1] =
+        sambaExpandBinary(expansion, "add", maximum, sambaExpandUnary(expansion, "log", sum));
+  }
   uint32_t mixed =
       sambaAttentionExpandProduct(expansion, powers, operands[2], false, SAMBA_DTYPE_F32);
   out_results[0] =
       sambaExpandCast(expansion, sambaExpandBinary(expansion, "div", mixed, sum), dtype);
   return NULL;
 }
+
+#define ATTENTION_ATTRIBUTES                                                                       \
+  {OPTIONAL(FLOAT, "scale", "absent: 1 / sqrt(E)"),                                                \
+   BOOL("is_causal", false, "position l sees positions up to l + causal_offset"),                  \
+   INT("causal_offset", 0, "positions before the first of the query"),                             \
+   FLOAT("fill", -INFINITY, "the score where an i1 mask is false")}
+#define ATTENTION_CONSTRAINTS                                                                      \
+  "q has a float dtype", "k and v have it too", "ranks of 2 or more, one E, one S",                \
+      "the dimensions before broadcast",                                                           \
+      "the mask is i1, f32 or of q's dtype and broadcasts to the scores without enlarging them"
 
 const SambaOperator sambaAttentionOperators[] = {
     {.name = "scaled_dot_product_attention",
@@ -127,17 +169,29 @@ const SambaOperator sambaAttentionOperators[] = {
                  "float mask is added, an i1 mask keeps where true; elsewhere the score is `fill`. "
                  "is_causal keeps s <= l + causal_offset.",
      .operands = {"query", "key", "value", "mask?"},
-     .attributes = {OPTIONAL(FLOAT, "scale", "absent: 1 / sqrt(E)"),
-                    BOOL("is_causal", false, "position l sees positions up to l + causal_offset"),
-                    INT("causal_offset", 0, "positions before the first of the query"),
-                    FLOAT("fill", -INFINITY, "the score where an i1 mask is false")},
-     .constraints = {"q has a float dtype", "k and v have it too",
-                     "ranks of 2 or more, one E, one S", "the dimensions before broadcast",
-                     "the mask is i1, f32 or of q's dtype and broadcasts to the scores without "
-                     "enlarging them"},
+     .attributes = ATTENTION_ATTRIBUTES,
+     .constraints = {ATTENTION_CONSTRAINTS},
      .example = "%y = samba.scaled_dot_product_attention %q, %k, %v {scale = 0.5} : "
                 "tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x4xf32>",
      .source = "torch.nn.functional.scaled_dot_product_attention",
+     .trained_as = "attention_with_logsumexp",
+     .contraction = true,
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferAttention,
+     .stages = stagesAttention,
+     .decompose = decomposeAttention,
+     .differentiate = sambaGradientAttention},
+    {.name = "attention_with_logsumexp",
+     .summary = "scaled_dot_product_attention with a statistic of each row",
+     .computes = "As samba.scaled_dot_product_attention; logsumexp[.., L, 1] is ln of the sum of "
+                 "exp(scores) of each row, which its gradients take.",
+     .operands = {"query", "key", "value", "mask?"},
+     .results = {"result", "logsumexp"},
+     .attributes = ATTENTION_ATTRIBUTES,
+     .constraints = {ATTENTION_CONSTRAINTS},
+     .example = "%y, %lse = samba.attention_with_logsumexp %q, %k, %v {scale = 0.5} : "
+                "tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x4xf32>",
+     .source = "arXiv 2205.14135, algorithm 1",
      .contraction = true,
      .dtypes = SAMBA_SET_FLOAT,
      .infer = inferAttention,

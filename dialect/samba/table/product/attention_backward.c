@@ -1,8 +1,12 @@
 /* The two halves of attention's gradient. Each is one pipeline over tiles of the scores, which are
- * computed again: the first goes by rows of queries, and leaves of every row the logarithm of its
- * sum of powers and what flows into that sum; the second goes by columns, that is by keys, and
- * needs nothing else of a row. So every sum is over what one tile has, and nothing of the size of
- * the scores is in memory.
+ * computed again. Of every row of queries attention has left the logarithm of its sum of powers, so
+ * a probability is one power of its score, and no maximum and no sum over the keys is waited for.
+ * The first half goes by rows of queries, and leaves what flows into each row's sum; the second
+ * goes by columns, that is by keys, and needs nothing else of a row. So every sum is over what one
+ * tile has, and nothing of the size of the scores is in memory.
+ *
+ * What flows into the sum of a row's powers is the sum over keys of p * (g v^T). That is g * result
+ * summed over the elements of a value, of which there are fewer, and which need no score.
  *
  * Numerics: scores, probabilities p = exp(score - logsumexp) and their gradients are f32; p and the
  * gradients of scores are rounded to q's dtype before they multiply matrices. */
@@ -11,53 +15,61 @@
 
 #include <math.h>
 
-/* Operands of both: what flows into attention's result stands behind query, key and value. */
-enum { flowOperand = 3, logsumexpOperand = 4, innerOperand = 5 };
+/* Operands of both: what flows into attention's result stands behind query, key and value. The
+ * first half then takes that result, the second what the first has made of it. */
+enum {
+  flowOperand = 3,
+  logsumexpOperand = 4,
+  resultOperand = 5,
+  innerOperand = 5,
+  maskOperand = 6
+};
 
-static SambaAttention queryAttention(const SambaOperatorCall *call) {
-  return (SambaAttention){call, call->operand_count == 5 ? 4 : 0};
-}
-static SambaAttention keyAttention(const SambaOperatorCall *call) {
-  return (SambaAttention){call, call->operand_count == 7 ? 6 : 0};
+static SambaAttention attentionOf(const SambaOperatorCall *call) {
+  return (SambaAttention){call, call->operand_count > maskOperand ? maskOperand : 0};
 }
 
 /* --- types --- */
 
-/* (C1) to (C6); out: the type of attention's result. */
+/* A number of each row, beside a result of this type. */
+static SambaStatus checkStatistic(const SambaOperatorCall *call, uint32_t operand, const char *what,
+                                  const SambaTensorType *result) {
+  const SambaTensorType *type = &call->operands[operand];
+  SambaTensorType statistic = *result;
+  statistic.dims[statistic.rank - 1] = 1;
+  SAMBA_RETURN_IF_ERROR(sambaCheckShape(7, what, type, statistic.rank, statistic.dims));
+  return sambaCheckDType(7, what, type->dtype, 1u << SAMBA_DTYPE_F32 | 1u << result->dtype);
+}
+
+/* (C1) to (C7); out: the type of attention's result. */
 static SambaStatus checkFlow(const SambaAttention *attention, SambaTensorType *out) {
   const SambaTensorType *flow = &attention->call->operands[flowOperand];
   SAMBA_RETURN_IF_ERROR(sambaAttentionCheck(attention, out));
   SAMBA_RETURN_IF_ERROR(sambaCheckShape(6, "the gradient", flow, out->rank, out->dims));
-  return sambaCheckSameDType(6, "the gradient", flow->dtype, "the query", out->dtype);
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckSameDType(6, "the gradient", flow->dtype, "the query", out->dtype));
+  return checkStatistic(attention->call, logsumexpOperand, "the logsumexp", out);
 }
 
 static SambaStatus inferQuery(const SambaOperatorCall *call, SambaTensorType *out) {
-  SambaAttention attention = queryAttention(call);
+  SambaAttention attention = attentionOf(call);
+  const SambaTensorType *result = &call->operands[resultOperand];
   SAMBA_RETURN_IF_ERROR(checkFlow(&attention, &out[0]));
+  SAMBA_RETURN_IF_ERROR(sambaCheckShape(8, "the result", result, out[0].rank, out[0].dims));
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckSameDType(8, "the result", result->dtype, "the query", out[0].dtype));
   out[1] = out[0];
   out[1].dtype = SAMBA_DTYPE_F32;
   out[1].dims[out[1].rank - 1] = 1;
-  out[2] = out[1];
   out[0].dims[out[0].rank - 1] = call->operands[0].dims[call->operands[0].rank - 1];
   return NULL;
 }
 
 static SambaStatus inferKey(const SambaOperatorCall *call, SambaTensorType *out) {
-  SambaAttention attention = keyAttention(call);
+  SambaAttention attention = attentionOf(call);
   const SambaTensorType *k = &call->operands[1];
-  SambaTensorType statistic;
-
   SAMBA_RETURN_IF_ERROR(checkFlow(&attention, &out[1]));
-  statistic = out[1];
-  statistic.dims[statistic.rank - 1] = 1;
-  for (uint32_t i = logsumexpOperand; i <= innerOperand; ++i) {
-    const char *what = i == innerOperand ? "the inner product" : "the logsumexp";
-    const SambaTensorType *type = &call->operands[i];
-    SAMBA_RETURN_IF_ERROR(sambaCheckShape(7, what, type, statistic.rank, statistic.dims));
-    SAMBA_RETURN_IF_ERROR(
-        sambaCheckDType(7, what, type->dtype, 1u << SAMBA_DTYPE_F32 | 1u << k->dtype));
-  }
-
+  SAMBA_RETURN_IF_ERROR(checkStatistic(call, innerOperand, "the inner product", &out[1]));
   out[1].dims[out[1].rank - 2] = k->dims[k->rank - 2];
   out[0] = out[1];
   out[0].dims[out[0].rank - 1] = k->dims[k->rank - 1];
@@ -121,43 +133,19 @@ static uint16_t probability(SambaStageBuilder *builder, uint16_t score, uint16_t
   return sambaLane1(builder, SAMBA_LANE_EXP, sambaLane2(builder, SAMBA_LANE_SUB, score, logsumexp));
 }
 
-/* logsumexp of each row of the masked scores, into `result`. */
-static void logSumExp(const Backward *backward, uint32_t masked, uint32_t result) {
+/* The sum over each row of two tensors' products, into `result`. */
+static void rowProduct(const Backward *backward, uint32_t a, uint32_t b, uint32_t result) {
   const SambaComposition *composition = &backward->composition;
   bool reduced[SAMBA_MAX_RANK] = {false};
-  reduced[backward->scores.rank - 1] = true;
-  uint32_t maximum = sambaComposeReduce(composition, masked, reduced, SAMBA_LANE_REDUCE_MAX,
-                                        SAMBA_REDUCE_PLAIN, 0);
-  uint32_t sum = sambaComposeReduce(composition, masked, reduced, SAMBA_LANE_REDUCE_ADD,
-                                    SAMBA_REDUCE_EXPONENTIAL, maximum);
-
-  SambaStageBuilder builder;
-  startStage(backward, &builder, result);
-  uint16_t total = sambaStageBroadcastOperand(&builder, sum);
-  uint16_t high = sambaStageBroadcastOperand(&builder, maximum);
-  sambaStageEnd(&builder, sambaLane2(&builder, SAMBA_LANE_ADD, high,
-                                     sambaLane1(&builder, SAMBA_LANE_LOG, total)));
-}
-
-/* The sum over each row of p times what flows into it, into `result`. */
-static void innerProduct(const Backward *backward, uint32_t masked, uint32_t logsumexp,
-                         uint32_t flow, uint32_t result) {
-  const SambaComposition *composition = &backward->composition;
-  bool reduced[SAMBA_MAX_RANK] = {false};
-  uint32_t dims[SAMBA_MAX_RANK], last = backward->scores.rank - 1;
+  uint32_t dims[SAMBA_MAX_RANK];
   SambaStageBuilder builder;
 
-  reduced[last] = true;
-  uint16_t score =
-      sambaStageBeginReduction(&builder, composition->graph, composition->name, composition->layer,
-                               masked, reduced, true, result, dims);
-  uint16_t shift = sambaStageOperand(&builder, logsumexp);
-  for (uint32_t axis = 0; axis < last; ++axis)
-    sambaStageAxis(&builder, shift, axis)->coefficients[dims[axis]] = 1;
-  uint16_t flowing = sambaStageMappedOperand(&builder, flow, dims);
-  uint16_t product =
-      sambaLane2(&builder, SAMBA_LANE_MUL, probability(&builder, score, shift), flowing);
-  sambaStageEnd(&builder, sambaLane1(&builder, SAMBA_LANE_REDUCE_ADD, product));
+  reduced[composition->graph->tensors[a].rank - 1] = true;
+  uint16_t left = sambaStageBeginReduction(&builder, composition->graph, composition->name,
+                                           composition->layer, a, reduced, true, result, dims);
+  uint16_t right = sambaStageMappedOperand(&builder, b, dims);
+  sambaStageEnd(&builder, sambaLane1(&builder, SAMBA_LANE_REDUCE_ADD,
+                                     sambaLane2(&builder, SAMBA_LANE_MUL, left, right)));
 }
 
 /* The gradient of q k^T, p * (flow - inner) * scale, in q's dtype. */
@@ -199,24 +187,24 @@ static void multiply(const Backward *backward, uint32_t a, uint32_t b, uint32_t 
 static SambaStatus stagesQuery(const SambaOperatorCall *call, SambaStageGraph *graph,
                                const uint32_t *operands, const uint32_t *results,
                                const char *layer) {
-  SambaAttention attention = queryAttention(call);
+  SambaAttention attention = attentionOf(call);
   Backward backward;
   SAMBA_RETURN_IF_ERROR(begin(&attention, graph, operands, layer, false, &backward));
 
+  rowProduct(&backward, operands[flowOperand], operands[resultOperand], results[1]);
   uint32_t masked =
       sambaAttentionMask(&backward.composition, &attention,
                          scoresOf(&backward, operands[0], operands[1]), operands, false);
-  logSumExp(&backward, masked, results[1]);
   uint32_t flow = scoresOf(&backward, operands[flowOperand], operands[2]);
-  innerProduct(&backward, masked, results[1], flow, results[2]);
-  uint32_t gradient = scoreGradient(&backward, masked, results[1], flow, results[2]);
+  uint32_t gradient =
+      scoreGradient(&backward, masked, operands[logsumexpOperand], flow, results[1]);
   multiply(&backward, gradient, operands[1], results[0]);
   return NULL;
 }
 
 static SambaStatus stagesKey(const SambaOperatorCall *call, SambaStageGraph *graph,
                              const uint32_t *operands, const uint32_t *results, const char *layer) {
-  SambaAttention attention = keyAttention(call);
+  SambaAttention attention = attentionOf(call);
   uint32_t logsumexp = operands[logsumexpOperand], inner = operands[innerOperand];
   Backward backward;
   SAMBA_RETURN_IF_ERROR(begin(&attention, graph, operands, layer, true, &backward));
@@ -265,27 +253,26 @@ static uint32_t expandScoreGradient(const SambaAttention *attention, SambaExpans
 
 static SambaStatus decomposeQuery(const SambaOperatorCall *call, SambaExpansion *expansion,
                                   const uint32_t *operands, uint32_t *out_results) {
-  SambaAttention attention = queryAttention(call);
+  SambaAttention attention = attentionOf(call);
+  uint32_t inner =
+      expandReduced(expansion, "sum",
+                    gradientMul(expansion, gradientWide(expansion, operands[flowOperand]),
+                                gradientWide(expansion, operands[resultOperand])));
   uint32_t scores = sambaAttentionExpandScores(&attention, expansion, operands);
-  uint32_t maximum = expandReduced(expansion, "amax", scores);
-  uint32_t sum = expandReduced(expansion, "sum", expandProbability(expansion, scores, maximum));
-  uint32_t logsumexp = gradientAdd(expansion, maximum, sambaExpandUnary(expansion, "log", sum));
-  uint32_t probabilities = expandProbability(expansion, scores, logsumexp);
+  uint32_t probabilities =
+      expandProbability(expansion, scores, gradientWide(expansion, operands[logsumexpOperand]));
   uint32_t flow = sambaAttentionExpandProduct(expansion, operands[flowOperand], operands[2], true,
                                               SAMBA_DTYPE_F32);
-  uint32_t inner = expandReduced(expansion, "sum", gradientMul(expansion, probabilities, flow));
-
   uint32_t gradient =
       expandScoreGradient(&attention, expansion, operands, probabilities, flow, inner);
   out_results[0] = sambaExpandBinary(expansion, "matmul", gradient, operands[1]);
-  out_results[1] = logsumexp;
-  out_results[2] = inner;
+  out_results[1] = inner;
   return NULL;
 }
 
 static SambaStatus decomposeKey(const SambaOperatorCall *call, SambaExpansion *expansion,
                                 const uint32_t *operands, uint32_t *out_results) {
-  SambaAttention attention = keyAttention(call);
+  SambaAttention attention = attentionOf(call);
   uint32_t scores = sambaAttentionExpandScores(&attention, expansion, operands);
   uint32_t logsumexp = gradientWide(expansion, operands[logsumexpOperand]);
   uint32_t inner = gradientWide(expansion, operands[innerOperand]);
@@ -318,16 +305,19 @@ static SambaStatus decomposeKey(const SambaOperatorCall *call, SambaExpansion *e
 const SambaOperator sambaAttentionBackwardOperators[] = {
     {.name = "attention_query_gradient",
      .summary = "gradient of scaled_dot_product_attention for q",
-     .computes = "g[.., L, V] flows into attention's result. query_gradient[.., L, E] is the sum "
-                 "over s of d[l, s] * k[s], d = p * (g v^T - inner) * scale with the probabilities "
-                 "p; logsumexp[.., L, 1] is ln of the sum of exp(scores) of each row, inner[.., L, "
-                 "1] the sum of p * g v^T. Batch dimensions are those of attention's result.",
-     .operands = {"query", "key", "value", "gradient", "mask?"},
-     .results = {"query_gradient", "logsumexp", "inner"},
+     .computes = "g[.., L, V] flows into attention's result; logsumexp and result are those of "
+                 "attention_with_logsumexp. query_gradient[.., L, E] is the sum over s of d[l, s] "
+                 "* k[s], d = p * (g v^T - inner) * scale with the probabilities p = exp(scores - "
+                 "logsumexp); inner[.., L, 1] is the sum of g * result. Batch dimensions are those "
+                 "of attention's result.",
+     .operands = {"query", "key", "value", "gradient", "logsumexp", "result", "mask?"},
+     .results = {"query_gradient", "inner"},
      .attributes = MASKING,
-     .constraints = {ATTENTION_CONSTRAINTS},
-     .example = "%dq, %lse, %inner = samba.attention_query_gradient %q, %k, %v, %g : "
-                "tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x4xf32>, tensor<2x5x4xf32>",
+     .constraints = {ATTENTION_CONSTRAINTS, "logsumexp is [.., L, 1], f32 or of q's dtype",
+                     "result has the shape of attention's result and q's dtype"},
+     .example = "%dq, %inner = samba.attention_query_gradient %q, %k, %v, %g, %lse, %y : "
+                "tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x4xf32>, tensor<2x5x4xf32>, "
+                "tensor<2x5x1xf32>, tensor<2x5x4xf32>",
      .source = "arXiv 2205.14135, algorithm 4",
      .dtypes = SAMBA_SET_FLOAT,
      .infer = inferQuery,
@@ -336,9 +326,9 @@ const SambaOperator sambaAttentionBackwardOperators[] = {
      .no_gradient = true},
     {.name = "attention_key_gradient",
      .summary = "gradients of scaled_dot_product_attention for k and v",
-     .computes = "With d and p as of attention_query_gradient, whose results logsumexp and inner "
-                 "are: key_gradient[.., S, E] is the sum over l of d[l, s] * q[l], "
-                 "value_gradient[.., S, V] the sum over l of p[l, s] * g[l].",
+     .computes = "With d and p as of attention_query_gradient, whose result inner is, and "
+                 "attention's logsumexp: key_gradient[.., S, E] is the sum over l of d[l, s] * "
+                 "q[l], value_gradient[.., S, V] the sum over l of p[l, s] * g[l].",
      .operands = {"query", "key", "value", "gradient", "logsumexp", "inner", "mask?"},
      .results = {"key_gradient", "value_gradient"},
      .attributes = MASKING,

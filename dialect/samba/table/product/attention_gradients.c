@@ -20,24 +20,37 @@ static void setMask(const SambaGradientCall *gradient, SambaExpansion *expansion
               gradientMul(expansion, probabilities, gradientSub(expansion, flow, inner)));
 }
 
+/* Attention and the logsumexp of its rows: those of the call, or of another one like it where it
+ * has left none (a graph that is differentiated as it is; the pass takes `trained_as`). */
+static uint32_t resultsOf(const SambaGradientCall *gradient, SambaExpansion *expansion) {
+  const SambaOperatorCall *call = gradient->call;
+  if (call->operator->results[0])
+    return gradient->results[0];
+  return sambaExpandCall(expansion, "attention_with_logsumexp", call->operand_count,
+                         gradient->operands, call->attribute_count, call->attributes);
+}
+
 SambaStatus sambaGradientAttention(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   const SambaOperatorCall *call = gradient->call;
   bool masked = call->operand_count == 4;
+  if (call->operator->results[0] && gradient->result_gradients[1] != SAMBA_NO_INDEX)
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "no gradient passes through the logsumexp; compute it from the scores "
+                           "where one must");
   uint32_t g = sambaExpandCast(expansion, sambaGradientOfResult(gradient), call->operands[0].dtype);
-  uint32_t operands[7] = {gradient->operands[0], gradient->operands[1], gradient->operands[2], g};
+  uint32_t result = resultsOf(gradient, expansion), logsumexp = result + 1;
+  uint32_t operands[] = {
+      gradient->operands[0], gradient->operands[1], gradient->operands[2], g, logsumexp, result, 0};
 
   if (masked)
-    operands[4] = gradient->operands[3];
-  uint32_t query = sambaExpandCall(expansion, "attention_query_gradient", masked ? 5 : 4, operands,
+    operands[6] = gradient->operands[3];
+  uint32_t query = sambaExpandCall(expansion, "attention_query_gradient", masked ? 7 : 6, operands,
                                    call->attribute_count, call->attributes);
-  uint32_t logsumexp = query + 1, inner = query + 2;
+  uint32_t inner = query + 1;
   sambaGradientBroadcast(gradient, expansion, 0, query);
 
   if (gradient->needed[1] || gradient->needed[2]) {
-    operands[4] = logsumexp;
     operands[5] = inner;
-    if (masked)
-      operands[6] = gradient->operands[3];
     uint32_t key = sambaExpandCall(expansion, "attention_key_gradient", masked ? 7 : 6, operands,
                                    call->attribute_count, call->attributes);
     sambaGradientBroadcast(gradient, expansion, 1, key);

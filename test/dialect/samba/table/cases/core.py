@@ -272,9 +272,10 @@ def attention_gradients(q, k, v, g, mask=None, scale=None, causal=False, fill=-m
     if causal:
         scores = scores.masked_fill(~torch.ones(q.shape[-2], k.shape[-2]).tril().bool(), -math.inf)
     p = scores.softmax(-1)
-    found = torch.autograd.grad(p @ v, (q, k, v), g.double())
+    result = p @ v
+    found = torch.autograd.grad(result, (q, k, v), g.double())
     inner = (p * (g.double() @ v.transpose(-1, -2))).sum(-1, keepdim=True)
-    statistics = [scores.logsumexp(-1, keepdim=True), inner]
+    statistics = [scores.logsumexp(-1, keepdim=True), result, inner]
     return [x.detach().float() for x in [*found, *statistics]]
 
 
@@ -288,9 +289,11 @@ for mask, options, attributes in [
     (kept, {}, {}),
     (kept, {"fill": -0.5}, {"fill": -0.5}),
 ]:
-    dq, dk, dv, logsumexp, inner = attention_gradients(q, k, v, g, mask, **options)
+    dq, dk, dv, logsumexp, result, inner = attention_gradients(q, k, v, g, mask, **options)
     last = [] if mask is None else [mask]
-    case("attention_query_gradient", [q, k, v, g, *last], [dq, logsumexp, inner], **attributes)
+    case("attention_with_logsumexp", [q, k, v, *last], [result, logsumexp], **attributes)
+    operands = [q, k, v, g, logsumexp, result, *last]
+    case("attention_query_gradient", operands, [dq, inner], **attributes)
     operands = [q, k, v, g, logsumexp, inner, *last]
     case("attention_key_gradient", operands, [dk, dv], **attributes)
 

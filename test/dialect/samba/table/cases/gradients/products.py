@@ -99,3 +99,11 @@ name = "scaled_dot_product_attention"
 q, k, v = r(2, 3, 5, 4), r(2, 3, 7, 4), r(2, 3, 7, 6)
 causal = lambda q, k, v: attention(q, k, v, causal=True, offset=2)
 gradients(name, causal, [q, k, v], is_causal=True, causal_offset=2)
+
+# With the logarithm of each row's sum, through which no gradient passes.
+name = "attention_with_logsumexp"
+keeping = lambda *x, **options: (attention(*x, **options), None)
+gradients(name, keeping, [q, k, v])
+gradients(name, lambda *x: keeping(*x, causal=True), [q, k, v], is_causal=True)
+gradients(name, keeping, [q, k, v, r(5, 7) > -0.8])
+gradients(name, lambda *x: keeping(*x, scale=0.3), [q, k, v, r(1, 7)], scale=0.3)
