@@ -8,8 +8,8 @@
  * What flows into the sum of a row's powers is the sum over keys of p * (g v^T). That is g * result
  * summed over the elements of a value, of which there are fewer, and which need no score.
  *
- * Numerics: scores, probabilities p = exp(score - logsumexp) and their gradients are f32; p and the
- * gradients of scores are rounded to q's dtype before they multiply matrices. */
+ * Numerics: scores are f32; probabilities p = exp(score - logsumexp) and the gradients of scores
+ * are computed in f32 and rounded to q's dtype. */
 #include "dialect/samba/table/calls/gradient_calls.h"
 #include "dialect/samba/table/product/attention_scores.h"
 
@@ -129,8 +129,20 @@ static uint16_t statisticOperand(const Backward *backward, SambaStageBuilder *bu
   return operand;
 }
 
-static uint16_t probability(SambaStageBuilder *builder, uint16_t score, uint16_t logsumexp) {
-  return sambaLane1(builder, SAMBA_LANE_EXP, sambaLane2(builder, SAMBA_LANE_SUB, score, logsumexp));
+/* exp(score - logsumexp), rounded to q's dtype: of the scores nothing else is read, so they need
+ * not leave the units that make them. */
+static uint32_t probabilitiesOf(const Backward *backward, uint32_t masked, uint32_t logsumexp) {
+  SambaDType dtype = backward->attention.call->operands[0].dtype;
+  uint32_t result = likeScores(backward, dtype);
+  SambaStageBuilder builder;
+
+  startStage(backward, &builder, result);
+  uint16_t score = sambaStageBroadcastOperand(&builder, masked);
+  uint16_t shift = statisticOperand(backward, &builder, logsumexp);
+  uint16_t power =
+      sambaLane1(&builder, SAMBA_LANE_EXP, sambaLane2(&builder, SAMBA_LANE_SUB, score, shift));
+  sambaStageEndRounded(&builder, sambaLaneCast(&builder, power, dtype));
+  return result;
 }
 
 /* The sum over each row of two tensors' products, into `result`. */
@@ -149,16 +161,15 @@ static void rowProduct(const Backward *backward, uint32_t a, uint32_t b, uint32_
 }
 
 /* The gradient of q k^T, p * (flow - inner) * scale, in q's dtype. */
-static uint32_t scoreGradient(const Backward *backward, uint32_t masked, uint32_t logsumexp,
-                              uint32_t flow, uint32_t inner) {
+static uint32_t scoreGradient(const Backward *backward, uint32_t probabilities, uint32_t flow,
+                              uint32_t inner) {
   SambaDType dtype = backward->attention.call->operands[0].dtype;
   uint32_t result = likeScores(backward, dtype);
   bool replaces = sambaAttentionReplaces(&backward->attention);
   SambaStageBuilder builder;
 
   startStage(backward, &builder, result);
-  uint16_t score = sambaStageBroadcastOperand(&builder, masked);
-  uint16_t shift = statisticOperand(backward, &builder, logsumexp);
+  uint16_t probability = sambaStageBroadcastOperand(&builder, probabilities);
   uint16_t flowing = sambaStageBroadcastOperand(&builder, flow);
   uint16_t share = statisticOperand(backward, &builder, inner);
   uint16_t kept = 0;
@@ -166,7 +177,7 @@ static uint32_t scoreGradient(const Backward *backward, uint32_t masked, uint32_
     kept = sambaAttentionMaskOperand(&builder, backward->operands[backward->attention.mask],
                                      backward->crossed);
 
-  uint16_t value = sambaLane2(&builder, SAMBA_LANE_MUL, probability(&builder, score, shift),
+  uint16_t value = sambaLane2(&builder, SAMBA_LANE_MUL, probability,
                               sambaLane2(&builder, SAMBA_LANE_SUB, flowing, share));
   value = sambaLane2(&builder, SAMBA_LANE_MUL, value,
                      sambaLaneFloat(&builder, sambaAttentionScale(&backward->attention)));
@@ -195,9 +206,9 @@ static SambaStatus stagesQuery(const SambaOperatorCall *call, SambaStageGraph *g
   uint32_t masked =
       sambaAttentionMask(&backward.composition, &attention,
                          scoresOf(&backward, operands[0], operands[1]), operands, false);
+  uint32_t probabilities = probabilitiesOf(&backward, masked, operands[logsumexpOperand]);
   uint32_t flow = scoresOf(&backward, operands[flowOperand], operands[2]);
-  uint32_t gradient =
-      scoreGradient(&backward, masked, operands[logsumexpOperand], flow, results[1]);
+  uint32_t gradient = scoreGradient(&backward, probabilities, flow, results[1]);
   multiply(&backward, gradient, operands[1], results[0]);
   return NULL;
 }
@@ -205,25 +216,17 @@ static SambaStatus stagesQuery(const SambaOperatorCall *call, SambaStageGraph *g
 static SambaStatus stagesKey(const SambaOperatorCall *call, SambaStageGraph *graph,
                              const uint32_t *operands, const uint32_t *results, const char *layer) {
   SambaAttention attention = attentionOf(call);
-  uint32_t logsumexp = operands[logsumexpOperand], inner = operands[innerOperand];
   Backward backward;
   SAMBA_RETURN_IF_ERROR(begin(&attention, graph, operands, layer, true, &backward));
 
   uint32_t masked =
       sambaAttentionMask(&backward.composition, &attention,
                          scoresOf(&backward, operands[1], operands[0]), operands, true);
-  SambaDType dtype = call->operands[0].dtype;
-  uint32_t probabilities = likeScores(&backward, dtype);
-  SambaStageBuilder builder;
-  startStage(&backward, &builder, probabilities);
-  uint16_t score = sambaStageBroadcastOperand(&builder, masked);
-  uint16_t shift = statisticOperand(&backward, &builder, logsumexp);
-  sambaStageEndRounded(&builder,
-                       sambaLaneCast(&builder, probability(&builder, score, shift), dtype));
+  uint32_t probabilities = probabilitiesOf(&backward, masked, operands[logsumexpOperand]);
   multiply(&backward, probabilities, operands[flowOperand], results[1]);
 
   uint32_t flow = scoresOf(&backward, operands[2], operands[flowOperand]);
-  uint32_t gradient = scoreGradient(&backward, masked, logsumexp, flow, inner);
+  uint32_t gradient = scoreGradient(&backward, probabilities, flow, operands[innerOperand]);
   multiply(&backward, gradient, operands[0], results[0]);
   return NULL;
 }
@@ -236,15 +239,21 @@ static uint32_t expandReduced(SambaExpansion *expansion, const char *name, uint3
   return sambaExpandReduce(expansion, name, a, reduced);
 }
 
-static uint32_t expandProbability(SambaExpansion *expansion, uint32_t scores, uint32_t shift) {
-  return sambaExpandUnary(expansion, "exp", gradientSub(expansion, scores, shift));
+/* In q's dtype. */
+static uint32_t expandProbabilities(const SambaAttention *attention, SambaExpansion *expansion,
+                                    const uint32_t *operands) {
+  uint32_t scores = sambaAttentionExpandScores(attention, expansion, operands);
+  uint32_t logsumexp = gradientWide(expansion, operands[logsumexpOperand]);
+  uint32_t power = sambaExpandUnary(expansion, "exp", gradientSub(expansion, scores, logsumexp));
+  return sambaExpandCast(expansion, power, attention->call->operands[0].dtype);
 }
 
 /* The gradient of q k^T, not crossed. */
 static uint32_t expandScoreGradient(const SambaAttention *attention, SambaExpansion *expansion,
                                     const uint32_t *operands, uint32_t probabilities, uint32_t flow,
                                     uint32_t inner) {
-  uint32_t value = gradientMul(expansion, probabilities, gradientSub(expansion, flow, inner));
+  uint32_t value = gradientMul(expansion, gradientWide(expansion, probabilities),
+                               gradientSub(expansion, flow, inner));
   value = gradientScale(expansion, value, sambaAttentionScale(attention));
   if (sambaAttentionReplaces(attention))
     value = gradientWhereElseZero(expansion, operands[attention->mask], value);
@@ -258,9 +267,7 @@ static SambaStatus decomposeQuery(const SambaOperatorCall *call, SambaExpansion 
       expandReduced(expansion, "sum",
                     gradientMul(expansion, gradientWide(expansion, operands[flowOperand]),
                                 gradientWide(expansion, operands[resultOperand])));
-  uint32_t scores = sambaAttentionExpandScores(&attention, expansion, operands);
-  uint32_t probabilities =
-      expandProbability(expansion, scores, gradientWide(expansion, operands[logsumexpOperand]));
+  uint32_t probabilities = expandProbabilities(&attention, expansion, operands);
   uint32_t flow = sambaAttentionExpandProduct(expansion, operands[flowOperand], operands[2], true,
                                               SAMBA_DTYPE_F32);
   uint32_t gradient =
@@ -273,16 +280,13 @@ static SambaStatus decomposeQuery(const SambaOperatorCall *call, SambaExpansion 
 static SambaStatus decomposeKey(const SambaOperatorCall *call, SambaExpansion *expansion,
                                 const uint32_t *operands, uint32_t *out_results) {
   SambaAttention attention = attentionOf(call);
-  uint32_t scores = sambaAttentionExpandScores(&attention, expansion, operands);
-  uint32_t logsumexp = gradientWide(expansion, operands[logsumexpOperand]);
   uint32_t inner = gradientWide(expansion, operands[innerOperand]);
-  uint32_t probabilities = expandProbability(expansion, scores, logsumexp);
+  uint32_t probabilities = expandProbabilities(&attention, expansion, operands);
   uint32_t flow = sambaAttentionExpandProduct(expansion, operands[flowOperand], operands[2], true,
                                               SAMBA_DTYPE_F32);
   uint32_t gradient =
       expandScoreGradient(&attention, expansion, operands, probabilities, flow, inner);
 
-  probabilities = sambaExpandCast(expansion, probabilities, call->operands[0].dtype);
   out_results[0] = sambaExpandBinary(
       expansion, "matmul", sambaAttentionExpandTransposed(expansion, gradient), operands[0]);
   out_results[1] = sambaExpandBinary(expansion, "matmul",
