@@ -62,7 +62,7 @@ typedef struct {
   uint32_t first;              /* estimate of bucket 0 */
   uint64_t some[BUCKETS / 64]; /* buckets that have one, as bits */
   uint32_t top[BUCKETS];
-  uint32_t word; /* none of the words before has a bit */
+  uint32_t word, words; /* none of the words before has a bit, and none from the latter on */
   SAMBA_ARRAY(Waiting) waiting;
   SAMBA_ARRAY(HeapItem) dear;
   uint32_t sequence;
@@ -130,10 +130,10 @@ static HeapItem heapPop(Queue *queue) {
 /* No estimate will be less than `first`. */
 static void queueBegin(Queue *queue, uint32_t first) {
   queue->first = first;
-  queue->word = 0;
+  memset(queue->some, 0, queue->words * sizeof *queue->some);
+  queue->word = queue->words = 0;
   queue->waiting.size = queue->dear.size = 0;
   queue->sequence = 0;
-  memset(queue->some, 0, sizeof queue->some);
 }
 
 static void queuePush(Queue *queue, uint32_t estimate, uint32_t channel, uint32_t cost) {
@@ -144,17 +144,19 @@ static void queuePush(Queue *queue, uint32_t estimate, uint32_t channel, uint32_
     return;
   }
   uint64_t bit = UINT64_C(1) << bucket % 64;
-  uint32_t below = queue->some[bucket / 64] & bit ? queue->top[bucket] : SAMBA_NO_INDEX;
-  queue->some[bucket / 64] |= bit;
+  uint32_t word = bucket / 64;
+  uint32_t below = queue->some[word] & bit ? queue->top[bucket] : SAMBA_NO_INDEX;
+  queue->some[word] |= bit;
+  queue->words = word < queue->words ? queue->words : word + 1;
   queue->top[bucket] = (uint32_t)queue->waiting.size;
   sambaArrayAppend(&queue->waiting, (Waiting){channel, cost, below});
 }
 
 /* False: none waits. */
 static bool queuePop(Queue *queue, uint32_t *out_channel, uint32_t *out_cost) {
-  while (queue->word < BUCKETS / 64 && !queue->some[queue->word])
+  while (queue->word < queue->words && !queue->some[queue->word])
     ++queue->word;
-  if (queue->word == BUCKETS / 64) {
+  if (queue->word == queue->words) {
     if (!queue->dear.size)
       return false;
     HeapItem item = heapPop(queue);
