@@ -2,16 +2,16 @@
 #include "backend/place/placer/placement.h"
 
 SambaPlacementBox sambaPlacementBox(const SambaPlacement *placement, uint32_t net) {
-  SambaPlacementBox box = {INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN};
+  const int32_t *unit_x = placement->unit_x, *unit_y = placement->unit_y;
+  int32_t x0 = INT32_MAX, x1 = INT32_MIN, y0 = INT32_MAX, y1 = INT32_MIN;
   for (uint32_t i = placement->net_start[net]; i < placement->net_start[net + 1]; ++i) {
-    int32_t x = placement->unit_x[placement->net_units[i]];
-    int32_t y = placement->unit_y[placement->net_units[i]];
-    box.x0 = x < box.x0 ? x : box.x0;
-    box.x1 = x > box.x1 ? x : box.x1;
-    box.y0 = y < box.y0 ? y : box.y0;
-    box.y1 = y > box.y1 ? y : box.y1;
+    int32_t x = unit_x[placement->net_units[i]], y = unit_y[placement->net_units[i]];
+    x0 = x < x0 ? x : x0;
+    x1 = x > x1 ? x : x1;
+    y0 = y < y0 ? y : y0;
+    y1 = y > y1 ? y : y1;
   }
-  return box;
+  return (SambaPlacementBox){x0, x1, y0, y1};
 }
 
 int64_t sambaPlacementCost(const SambaPlacement *placement) {
