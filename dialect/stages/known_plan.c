@@ -405,15 +405,17 @@ static double linkCycles(const Comparison *comparison) {
   const SambaPlanTarget *target = comparison->target;
   SambaArena arena = {0};
   SambaSection *section;
-  SambaPlanCost with = {0}, without = {0};
+  SambaPlanCost cost;
+  double cycles = 0;
   SambaStatus status = sambaPlanSection(comparison->graph, target->machine, NULL, &arena, &section);
   if (!status && section) {
-    priceSection(target, section, true, NULL, false, &with);
-    priceSection(target, section, false, NULL, false, &without);
+    priceSection(target, section, false, NULL, false, &cost); /* and chooses its banking */
+    double work = cost.cycles - cost.load - sambaSectionStartCycles(target->machine);
+    cycles = (linkPace(section, target->machine) - 1) * work;
   }
   sambaStatusFree(status);
   sambaArenaDestroy(&arena);
-  return with.cycles - without.cycles;
+  return cycles;
 }
 
 /* Begins with what is known of the first of the other ways, which the partitioner compares alone
