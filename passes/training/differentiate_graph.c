@@ -146,19 +146,22 @@ static MlirOperation trainedForm(MlirOperation operation) {
   char name[64];
   snprintf(name, sizeof name, "samba.%s", operator->trained_as);
   MlirValue operands[sizeof operator->operands / sizeof *operator->operands];
-  MlirNamedAttribute attributes[16];
+  intptr_t attribute_count = mlirOperationGetNumAttributes(operation);
+  MlirNamedAttribute *attributes =
+      sambaAllocate(sambaArraySize((size_t)attribute_count + 1, sizeof *attributes));
   SambaOperationParts parts = {.name = name,
                                .location = mlirOperationGetLocation(operation),
                                .operand_count = mlirOperationGetNumOperands(operation),
                                .operands = operands,
                                .result_count = -1,
-                               .attribute_count = mlirOperationGetNumAttributes(operation),
+                               .attribute_count = attribute_count,
                                .attributes = attributes};
   for (intptr_t i = 0; i < parts.operand_count; ++i)
     operands[i] = mlirOperationGetOperand(operation, i);
-  for (intptr_t i = 0; i < parts.attribute_count; ++i)
+  for (intptr_t i = 0; i < attribute_count; ++i)
     attributes[i] = mlirOperationGetAttribute(operation, i);
   MlirOperation made = sambaBuildOperationIn(mlirOperationGetBlock(operation), operation, &parts);
+  free(attributes);
   if (mlirOperationIsNull(made))
     return made;
   mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(operation, 0),

@@ -122,3 +122,14 @@ func.func @attention(%x: tensor<2x6x4xf32> {samba.name = "x", samba.kind = "inpu
   %2 = samba.sum %1 : tensor<2x6x4xf32>
   return %2 : tensor<f32>
 }
+
+// It keeps all attributes, those of others too, however many there are.
+// CHECK-LABEL: func.func @attributes
+// CHECK: samba.attention_with_logsumexp {{.*}} {my.a0, my.a1, my.a2, my.a3, my.a4, my.a5, my.a6, my.a7, my.b0, my.b1, my.b2, my.b3, my.b4, my.b5, my.b6, my.b7, my.c0, my.c1, my.c2, my.c3, my.c4, my.c5, my.c6, my.c7}
+func.func @attributes(%w: tensor<6x4xf32> {samba.name = "w", samba.kind = "weight", samba.requires_grad = true})
+    -> (tensor<f32> {samba.name = "l", samba.kind = "loss"}) attributes {samba.graph = {mode = "training"}} {
+  %0 = samba.scaled_dot_product_attention %w, %w, %w {my.a0, my.a1, my.a2, my.a3, my.a4, my.a5, my.a6, my.a7, my.b0, my.b1, my.b2, my.b3,
+      my.b4, my.b5, my.b6, my.b7, my.c0, my.c1, my.c2, my.c3, my.c4, my.c5, my.c6, my.c7} : tensor<6x4xf32>, tensor<6x4xf32>, tensor<6x4xf32>
+  %1 = samba.sum %0 : tensor<6x4xf32>
+  return %1 : tensor<f32>
+}
