@@ -152,16 +152,6 @@ static SambaStatus decomposeAttention(const SambaOperatorCall *call, SambaExpans
   return NULL;
 }
 
-#define ATTENTION_ATTRIBUTES                                                                       \
-  {OPTIONAL(FLOAT, "scale", "absent: 1 / sqrt(E)"),                                                \
-   BOOL("is_causal", false, "position l sees positions up to l + causal_offset"),                  \
-   INT("causal_offset", 0, "positions before the first of the query"),                             \
-   FLOAT("fill", -INFINITY, "the score where an i1 mask is false")}
-#define ATTENTION_CONSTRAINTS                                                                      \
-  "q has a float dtype", "k and v have it too", "ranks of 2 or more, one E, one S",                \
-      "the dimensions before broadcast",                                                           \
-      "the mask is i1, f32 or of q's dtype and broadcasts to the scores without enlarging them"
-
 const SambaOperator sambaAttentionOperators[] = {
     {.name = "scaled_dot_product_attention",
      .summary = "softmax(q * transpose(k) * scale + mask) * v",
@@ -169,8 +159,8 @@ const SambaOperator sambaAttentionOperators[] = {
                  "float mask is added, an i1 mask keeps where true; elsewhere the score is `fill`. "
                  "is_causal keeps s <= l + causal_offset.",
      .operands = {"query", "key", "value", "mask?"},
-     .attributes = ATTENTION_ATTRIBUTES,
-     .constraints = {ATTENTION_CONSTRAINTS},
+     .attributes = SAMBA_ATTENTION_ATTRIBUTES,
+     .constraints = {SAMBA_ATTENTION_CONSTRAINTS},
      .example = "%y = samba.scaled_dot_product_attention %q, %k, %v {scale = 0.5} : "
                 "tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x4xf32>",
      .source = "torch.nn.functional.scaled_dot_product_attention",
@@ -187,8 +177,8 @@ const SambaOperator sambaAttentionOperators[] = {
                  "exp(scores) of each row, which its gradients take.",
      .operands = {"query", "key", "value", "mask?"},
      .results = {"result", "logsumexp"},
-     .attributes = ATTENTION_ATTRIBUTES,
-     .constraints = {ATTENTION_CONSTRAINTS},
+     .attributes = SAMBA_ATTENTION_ATTRIBUTES,
+     .constraints = {SAMBA_ATTENTION_CONSTRAINTS},
      .example = "%y, %lse = samba.attention_with_logsumexp %q, %k, %v {scale = 0.5} : "
                 "tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x4xf32>",
      .source = "arXiv 2205.14135, algorithm 1",

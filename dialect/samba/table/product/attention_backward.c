@@ -295,16 +295,8 @@ static SambaStatus decomposeKey(const SambaOperatorCall *call, SambaExpansion *e
   return NULL;
 }
 
-#define MASKING                                                                                    \
-  {OPTIONAL(FLOAT, "scale", "absent: 1 / sqrt(E)"),                                                \
-   BOOL("is_causal", false, "position l sees positions up to l + causal_offset"),                  \
-   INT("causal_offset", 0, "positions before the first of the query"),                             \
-   FLOAT("fill", -INFINITY, "the score where an i1 mask is false")}
-#define ATTENTION_CONSTRAINTS                                                                      \
-  "q has a float dtype", "k and v have it too", "ranks of 2 or more, one E, one S",                \
-      "the dimensions before broadcast",                                                           \
-      "the mask is i1, f32 or of q's dtype and broadcasts to the scores without enlarging them",   \
-      "g has the shape of attention's result and q's dtype"
+#define GRADIENT_CONSTRAINTS                                                                       \
+  SAMBA_ATTENTION_CONSTRAINTS, "g has the shape of attention's result and q's dtype"
 
 const SambaOperator sambaAttentionBackwardOperators[] = {
     {.name = "attention_query_gradient",
@@ -316,8 +308,8 @@ const SambaOperator sambaAttentionBackwardOperators[] = {
                  "of attention's result.",
      .operands = {"query", "key", "value", "gradient", "logsumexp", "result", "mask?"},
      .results = {"query_gradient", "inner"},
-     .attributes = MASKING,
-     .constraints = {ATTENTION_CONSTRAINTS, "logsumexp is [.., L, 1], f32 or of q's dtype",
+     .attributes = SAMBA_ATTENTION_ATTRIBUTES,
+     .constraints = {GRADIENT_CONSTRAINTS, "logsumexp is [.., L, 1], f32 or of q's dtype",
                      "result has the shape of attention's result and q's dtype"},
      .example = "%dq, %inner = samba.attention_query_gradient %q, %k, %v, %g, %lse, %y : "
                 "tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x4xf32>, tensor<2x5x4xf32>, "
@@ -335,8 +327,8 @@ const SambaOperator sambaAttentionBackwardOperators[] = {
                  "q[l], value_gradient[.., S, V] the sum over l of p[l, s] * g[l].",
      .operands = {"query", "key", "value", "gradient", "logsumexp", "inner", "mask?"},
      .results = {"key_gradient", "value_gradient"},
-     .attributes = MASKING,
-     .constraints = {ATTENTION_CONSTRAINTS,
+     .attributes = SAMBA_ATTENTION_ATTRIBUTES,
+     .constraints = {GRADIENT_CONSTRAINTS,
                      "logsumexp and inner are [.., L, 1], f32 or of q's dtype"},
      .example = "%dk, %dv = samba.attention_key_gradient %q, %k, %v, %g, %lse, %inner : "
                 "tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x4xf32>, tensor<2x5x4xf32>, "

@@ -12,6 +12,17 @@ typedef struct SambaAttention {
   uint32_t mask;
 } SambaAttention;
 
+/* Attributes and constraints in the rows of attention and of its gradients. */
+#define SAMBA_ATTENTION_ATTRIBUTES                                                                 \
+  {OPTIONAL(FLOAT, "scale", "absent: 1 / sqrt(E)"),                                                \
+   BOOL("is_causal", false, "position l sees positions up to l + causal_offset"),                  \
+   INT("causal_offset", 0, "positions before the first of the query"),                             \
+   FLOAT("fill", -INFINITY, "the score where an i1 mask is false")}
+#define SAMBA_ATTENTION_CONSTRAINTS                                                                \
+  "q has a float dtype", "k and v have it too", "ranks of 2 or more, one E, one S",                \
+      "the dimensions before broadcast",                                                           \
+      "the mask is i1, f32 or of q's dtype and broadcasts to the scores without enlarging them"
+
 /* (C1) to (C5) of query, key and value (operands 0 to 2) and the mask; the type of attention's
  * result. */
 SambaStatus sambaAttentionCheck(const SambaAttention *attention, SambaTensorType *out);
