@@ -5,6 +5,7 @@
  * graph. A channel costs its latency, more when it is crowded, much more when it would be overused;
  * what stays overused after a round becomes dearer for good (history) and the nets on it are routed
  * again. */
+#include "backend/place/router/route_queue.h"
 #include "backend/place/router/routing.h"
 
 #include <stdlib.h>
@@ -26,8 +27,6 @@ enum {
   WISH_DOUBT = 2,     /* so many times as many must be foreseen, to end rounds before the last */
   WISH_PACE = 3,      /* to one of so many the first rounds must bring them */
   FIRST_SHARE = 12,   /* one of so many after the first round is too much for turns */
-  BUCKETS = 65536 /* cost units beyond the straight path; a multiple of 64. Crowded channels cost
-                     up to 400 cycles in late rounds, and a heap is slower. */
 };
 
 /* A channel as searches see it. */
@@ -45,28 +44,6 @@ typedef struct {
   uint32_t x, y;         /* in cost units */
   uint8_t parity, exits; /* of its column; its channels, as bits */
 } Node;
-
-/* A way to a channel that waits to be opened. */
-typedef struct {
-  uint32_t channel, cost, below; /* below: an older one of the same estimate */
-} Waiting;
-
-typedef struct {
-  uint64_t key; /* estimate of the whole path, then newest first */
-  uint32_t channel, cost;
-} HeapItem;
-
-/* Those that wait, the least estimate first, and of equals the newest. Estimates of a search never
- * fall, and few are far above the first: a stack for each, and a heap for the dearest. */
-typedef struct {
-  uint32_t first;              /* estimate of bucket 0 */
-  uint64_t some[BUCKETS / 64]; /* buckets that have one, as bits */
-  uint32_t top[BUCKETS];
-  uint32_t word, words; /* none of the words before has a bit, and none from the latter on */
-  SAMBA_ARRAY(Waiting) waiting;
-  SAMBA_ARRAY(HeapItem) dear;
-  uint32_t sequence;
-} Queue;
 
 /* A sink that its net's tree has not reached, and how far it is from there. */
 typedef struct {
@@ -87,93 +64,12 @@ typedef struct {
   uint32_t search, tree_search;
   uint32_t *node_stamp; /* per switch: reached by the tree `tree_search`, by branch node_branch */
   uint32_t *node_branch;
-  Queue queue;
+  SambaRouteQueue queue;
   SAMBA_ARRAY(uint32_t) path;
   SAMBA_ARRAY(OpenSink) open;
 } Search;
 
 #define FROM_CHANNEL 0x80000000u
-
-/*===-- The queue -----------------------------------------------------------------------------===*/
-
-static void heapPush(Queue *queue, HeapItem item) {
-  sambaArrayAppend(&queue->dear, item);
-  size_t i = queue->dear.size - 1;
-  HeapItem *data = queue->dear.data;
-  while (i && data[(i - 1) / 2].key > item.key) {
-    data[i] = data[(i - 1) / 2];
-    i = (i - 1) / 2;
-  }
-  data[i] = item;
-}
-
-static HeapItem heapPop(Queue *queue) {
-  HeapItem *data = queue->dear.data;
-  HeapItem top = data[0];
-  HeapItem last = data[--queue->dear.size];
-  size_t i = 0;
-  size_t size = queue->dear.size;
-
-  for (size_t child; (child = 2 * i + 1) < size; i = child) {
-    if (child + 1 < size && data[child + 1].key < data[child].key)
-      ++child;
-    if (data[child].key >= last.key)
-      break;
-    data[i] = data[child];
-  }
-
-  if (size)
-    data[i] = last;
-  return top;
-}
-
-/* No estimate will be less than `first`. */
-static void queueBegin(Queue *queue, uint32_t first) {
-  queue->first = first;
-  memset(queue->some, 0, queue->words * sizeof *queue->some);
-  queue->word = queue->words = 0;
-  queue->waiting.size = queue->dear.size = 0;
-  queue->sequence = 0;
-}
-
-static void queuePush(Queue *queue, uint32_t estimate, uint32_t channel, uint32_t cost) {
-  uint32_t bucket = estimate - queue->first;
-  if (bucket >= BUCKETS) {
-    uint64_t newest = 0xffffff - (queue->sequence++ & 0xffffff);
-    heapPush(queue, (HeapItem){(uint64_t)estimate << 24 | newest, channel, cost});
-    return;
-  }
-  uint64_t bit = UINT64_C(1) << bucket % 64;
-  uint32_t word = bucket / 64;
-  uint32_t below = queue->some[word] & bit ? queue->top[bucket] : SAMBA_NO_INDEX;
-  queue->some[word] |= bit;
-  queue->words = word < queue->words ? queue->words : word + 1;
-  queue->top[bucket] = (uint32_t)queue->waiting.size;
-  sambaArrayAppend(&queue->waiting, (Waiting){channel, cost, below});
-}
-
-/* False: none waits. */
-static bool queuePop(Queue *queue, uint32_t *out_channel, uint32_t *out_cost) {
-  while (queue->word < queue->words && !queue->some[queue->word])
-    ++queue->word;
-  if (queue->word == queue->words) {
-    if (!queue->dear.size)
-      return false;
-    HeapItem item = heapPop(queue);
-    *out_channel = item.channel;
-    *out_cost = item.cost;
-    return true;
-  }
-
-  uint32_t bucket = queue->word * 64 + (uint32_t)__builtin_ctzll(queue->some[queue->word]);
-  const Waiting *top = &queue->waiting.data[queue->top[bucket]];
-  *out_channel = top->channel;
-  *out_cost = top->cost;
-  queue->top[bucket] = top->below;
-  if (top->below == SAMBA_NO_INDEX)
-    queue->some[queue->word] &= queue->some[queue->word] - 1;
-  return true;
-}
 
 /*===-- Channels ------------------------------------------------------------------------------===*/
 
@@ -287,7 +183,7 @@ static void expand(Search *search, const SambaNet *net, uint32_t node, uint32_t 
     channel->search = search->search;
     channel->cost = total;
     channel->from = from;
-    queuePush(&search->queue, total + estimate(search, channel->next, to), index, total);
+    sambaRouteQueuePush(&search->queue, total + estimate(search, channel->next, to), index, total);
   }
 }
 
@@ -318,7 +214,7 @@ static void addPath(Search *search, SambaNet *net, uint32_t channel) {
  * the odd-even rule leaves a shortest path. */
 static void connect(Search *search, SambaNet *net, uint32_t sink, uint32_t distance) {
   ++search->search;
-  queueBegin(&search->queue, distance);
+  sambaRouteQueueBegin(&search->queue, distance);
 
   /* The part of the tree that lies nearest is expanded first: seeds enter the queue through their
    * estimates. */
@@ -329,7 +225,7 @@ static void connect(Search *search, SambaNet *net, uint32_t sink, uint32_t dista
   }
 
   uint32_t channel = SAMBA_NO_INDEX, cost;
-  while (queuePop(&search->queue, &channel, &cost)) {
+  while (sambaRouteQueuePop(&search->queue, &channel, &cost)) {
     if (search->channels[channel].cost != cost)
       continue;
     uint32_t node = search->channels[channel].next;
@@ -499,8 +395,7 @@ static void searchDestroy(Search *search) {
                     search->lane_flows, search->node_stamp, search->node_branch};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i)
     free(arrays[i]);
-  sambaArrayFree(&search->queue.waiting);
-  sambaArrayFree(&search->queue.dear);
+  sambaRouteQueueFree(&search->queue);
   sambaArrayFree(&search->path);
   sambaArrayFree(&search->open);
 }
@@ -551,8 +446,8 @@ static const Rounds turn_rounds = {TURN_ROUNDS, 0, FEW_LEFT, 0};
 /* Whether overused channels vanish too slowly to be gone after the last round: `counts` has how
  * many there were after each of the rounds until now. In the sections of Llama, BERT and ResNet-50
  * that find their ways three rounds leave a fifth of them, two fifths at most; where it is half of
- * them, the rounds end with hundreds. Wishes that were met had left a quarter of them then, those
- * that were not two fifths and more. How the last few vanish is a matter of luck. */
+ * them, the rounds end with hundreds. Wishes that were met had left 32% of them then at most, those
+ * that were not 38% and more. How the last few vanish is a matter of luck. */
 static bool isTooSlow(const Rounds *rounds, const uint32_t *counts, uint32_t round) {
   if (round < rounds->sure || round < PACE_ROUNDS || counts[round] <= FEW_CHANNELS)
     return false;
