@@ -276,21 +276,22 @@ const uint32_t *sambaSectionBurstRates(const SambaSection *section, const SambaM
   return bursts;
 }
 
-double sambaSectionLinkShare(const SambaSection *section, const SambaMachine *machine) {
+SambaLinkShares sambaSectionLinkShares(const SambaSection *section, const SambaMachine *machine) {
   SambaArena arena = {0};
   const uint32_t *rates = sambaSectionRates(section, machine, &arena);
   const uint32_t *bursts = sambaSectionBurstRates(section, machine, rates, true, &arena);
   const uint32_t *wishes = sambaSectionWishedRates(section, rates, &arena);
-  double carried = 0; /* permille of a lane */
+  SambaLinkShares carried = {0}; /* permille of a lane */
   for (uint32_t s = 0; s < section->stream_count; ++s) {
     const SambaStream *stream = &section->streams[s];
-    uint32_t wanted = wishes[s] > bursts[s] ? wishes[s] : bursts[s];
-    if (stream->kind == SAMBA_STREAM_VECTOR)
-      carried += (double)wanted * stream->destination_count;
+    if (stream->kind != SAMBA_STREAM_VECTOR)
+      continue;
+    carried.bursts += (double)bursts[s] * stream->destination_count;
+    carried.wishes += (double)wishes[s] * stream->destination_count;
   }
   sambaArenaDestroy(&arena);
 
   enum { sides = 4 };
   double lanes = sides * (double)machine->vector_lanes * (double)sambaMachineSiteCount(machine);
-  return carried / 1000 / lanes;
+  return (SambaLinkShares){carried.bursts / 1000 / lanes, carried.wishes / 1000 / lanes};
 }

@@ -43,9 +43,13 @@ const uint32_t *sambaSectionWishedRates(const SambaSection *section, const uint3
  * in turn, such as the PMUs over which an operand is spread. rates: those on average. */
 const uint32_t *sambaSectionBurstRates(const SambaSection *section, const SambaMachine *machine,
                                        const uint32_t *rates, bool turns, SambaArena *arena);
-/* The lanes that vectors would have, bursts and wishes counted, as a share of all between switches,
- * as if each took one lane to each of its destinations: before there are routes, this tells how
- * hard it will be to find some. */
-double sambaSectionLinkShare(const SambaSection *section, const SambaMachine *machine);
+/* Of all lanes between switches, the shares that vectors would have, as if each took one lane to
+ * each of its destinations: before there are routes, this tells how hard it will be to find some.
+ */
+typedef struct SambaLinkShares {
+  double bursts; /* all have their bursts, turns counted, or their rates on average */
+  double wishes; /* all have what they wish for */
+} SambaLinkShares;
+SambaLinkShares sambaSectionLinkShares(const SambaSection *section, const SambaMachine *machine);
 
 #endif

@@ -279,10 +279,11 @@ static void streamsShareTheLinks(void **state) {
   assert_null(sambaSectionParse(sambaStringRef(text), &position, &arena, &section));
   const uint32_t *rates = sambaSectionRates(section, &machine, &arena);
   double lanes = 4.0 * (double)machine.vector_lanes * (double)sambaMachineSiteCount(&machine);
-  double share = sambaSectionLinkShare(section, &machine);
-  assert_float_equal(share, (rates[0] + rates[1]) / 1000.0 / lanes, 1e-9);
+  SambaLinkShares shares = sambaSectionLinkShares(section, &machine);
+  assert_float_equal(shares.bursts, (rates[0] + rates[1]) / 1000.0 / lanes, 1e-9);
+  assert_float_equal(shares.wishes, shares.bursts, 1e-9);
   machine.vector_lanes *= 2;
-  assert_float_equal(sambaSectionLinkShare(section, &machine), share / 2, 1e-9);
+  assert_float_equal(sambaSectionLinkShares(section, &machine).bursts, shares.bursts / 2, 1e-9);
   sambaArenaDestroy(&arena);
 }
 
