@@ -28,6 +28,33 @@ samba_mlir_c_api(samba_mlir_c PARTS IR Debug Interfaces Transforms Arith Control
   Quant Shape SparseTensor Vector)
 add_library(Samba::mlir ALIAS samba_mlir_c)
 
+# The archives of MLIR and LLVM, as a script for LLVM's linker.
+if(SAMBA_LLD)
+  get_property(libraries GLOBAL PROPERTY MLIR_ALL_LIBS)
+  set(archives)
+  foreach(library ${libraries} ${LLVM_AVAILABLE_LIBS})
+    if(TARGET ${library} AND library MATCHES "^(MLIR|LLVM)")
+      get_target_property(type ${library} TYPE)
+      if(type STREQUAL STATIC_LIBRARY)
+        list(APPEND archives $<TARGET_FILE:${library}>)
+      endif()
+    endif()
+  endforeach()
+  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/llvm-archives.ld
+    CONTENT "INPUT($<JOIN:${archives},\n>)\n")
+endif()
+
+# samba_link_archives(NAME): the program has in it what it uses of MLIR and LLVM. The loader binds
+# libMLIR and libLLVM anew in every process, which takes longer than compiling a small model. Not
+# for programs that load plugins, which bring code that must meet the same libMLIR.
+function(samba_link_archives name)
+  if(SAMBA_LLD)
+    # Before the shared libraries that our libraries name, and then nothing needs those.
+    target_link_options(${name} PRIVATE -Wl,--as-needed -Wl,--gc-sections -Wl,--exclude-libs,ALL)
+    target_link_libraries(${name} PRIVATE ${PROJECT_BINARY_DIR}/llvm-archives.ld)
+  endif()
+endfunction()
+
 # samba_tablegen(INPUT.td OUTPUT.inc ARGUMENTS...): one generated file beside the build's mirror of
 # the calling folder. Files that the input includes and that are themselves generated are named by
 # SAMBA_TABLEGEN_DEPENDS.
