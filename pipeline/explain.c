@@ -71,7 +71,7 @@ static void readSection(const SambaPef *pef, const SambaEmittedSections *emitted
   const SambaEmittedSection *known = &emitted->data[section->image];
   const SambaPrediction *prediction = &known->prediction;
   double bytes = (double)section->estimated_read_bytes + (double)section->estimated_write_bytes;
-  double busy = prediction->busy[prediction->bottleneck], calls = 0;
+  double busy = prediction->busy.cycles[prediction->bottleneck], calls = 0;
   Value layers = {.kind = VALUE_LIST};
 
   memset(values, 0, FIELD_COUNT * sizeof *values);

@@ -1,181 +1,10 @@
 /* The bandwidth model; see predict.h. */
 #include "backend/estimate/predict.h"
 
+#include "backend/estimate/link_pace.h"
 #include "backend/estimate/unit_cycles.h"
-#include "backend/estimate/unit_law.h"
-#include "backend/section/access.h"
-#include "backend/section/fabric/lane_uses.h"
-#include "backend/section/width.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-static const char *const names[] = {
-#define X(NAME, name, what) name,
-#include "backend/estimate/resources.def"
-#undef X
-};
-
-const char *sambaResourceName(SambaResource resource) { return names[resource]; }
-
-static void raise(SambaPrediction *prediction, SambaResource resource, double cycles,
-                  uint32_t unit) {
-  if (cycles <= prediction->busy[resource])
-    return;
-  prediction->busy[resource] = cycles;
-  prediction->unit[resource] = unit;
-}
-
-static double vectorsOfPort(const SambaSection *section, const SambaUnit *unit, bool output,
-                            uint32_t index, const SambaMachine *machine) {
-  const SambaPort *port = output ? &unit->outputs[index] : &unit->inputs[index];
-  if (!port->stream_count)
-    return 0;
-  const SambaStream *stream = &section->streams[port->streams[0]];
-  if (stream->kind == SAMBA_STREAM_CONTROL)
-    return 0;
-  uint64_t width = sambaStreamVectorBytes(section, stream, machine);
-  return (double)sambaPortTokens(unit, output, index) *
-         sambaTokenVectors(port, stream->kind, width);
-}
-
-static double computeBusy(const SambaSection *section, const SambaUnit *unit,
-                          const SambaMachine *machine) {
-  double busy = (double)sambaUnitFirings(unit) * sambaComputeLaw(unit, machine).work;
-  for (uint32_t p = 0; p < unit->input_count; ++p)
-    busy = fmax(busy, vectorsOfPort(section, unit, false, p, machine));
-  for (uint32_t p = 0; p < unit->output_count; ++p)
-    busy = fmax(busy, vectorsOfPort(section, unit, true, p, machine));
-  return busy;
-}
-
-/* The slower of the two sides of a PMU. */
-static double pmuBusy(const SambaSection *section, const SambaUnit *unit,
-                      const SambaMachine *machine, SambaPortPatterns *patterns) {
-  double sides[2] = {0};
-  for (int output = 0; output < 2; ++output) {
-    uint32_t count = output ? unit->output_count : unit->input_count;
-    for (uint32_t p = 0; p < count; ++p) {
-      double tokens = (double)sambaPortTokens(unit, output, p);
-      double cycles = sambaPmuTokenCycles(section, unit, output, p, machine, patterns);
-      sides[output] += fmax(tokens * cycles, vectorsOfPort(section, unit, output, p, machine));
-    }
-  }
-  return fmax(sides[0], sides[1]);
-}
-
-/*===-- Network -------------------------------------------------------------------------------===*/
-
-/* Vectors that a stream carries: of a lane, the cycles that they take. */
-static double vectorsOfStream(const SambaSection *section, const SambaStream *stream,
-                              const SambaMachine *machine) {
-  const SambaUnit *unit = &section->units[stream->source.unit];
-  const SambaPort *port = &unit->outputs[stream->source.port];
-  return vectorsOfPort(section, unit, true, stream->source.port, machine) / port->stream_count;
-}
-
-/* Of a routed section: the lane that carries the most vectors. A multicast passes each lane of its
- * tree once. */
-static void routedBusy(const SambaSection *section, const SambaMachine *machine,
-                       SambaPrediction *prediction) {
-  SambaArena scratch = {0};
-  size_t count;
-  const SambaFabricUse *uses = sambaFabricUses(section, &scratch, &count);
-  double *vectors = SAMBA_ARENA_ARRAY(&scratch, double, section->stream_count);
-  for (uint32_t s = 0; s < section->stream_count; ++s)
-    vectors[s] = vectorsOfStream(section, &section->streams[s], machine);
-  double busy = 0;
-  for (size_t i = 0; i < count; ++i) {
-    uint32_t stream = uses[i].stream;
-    busy = i && uses[i].lane == uses[i - 1].lane ? busy : 0;
-    busy += vectors[stream];
-    raise(prediction, SAMBA_RESOURCE_NETWORK, busy, section->streams[stream].source.unit);
-  }
-  sambaArenaDestroy(&scratch);
-}
-
-/* Before there are routes: the vectors that a unit sends or takes, over its lanes. */
-static void unroutedBusy(const SambaSection *section, const SambaMachine *machine,
-                         SambaPrediction *prediction) {
-  double *in = sambaAllocateZeroed(section->unit_count, 2 * sizeof *in);
-  double *out = in + section->unit_count;
-  for (uint32_t s = 0; s < section->stream_count; ++s) {
-    const SambaStream *stream = &section->streams[s];
-    double vectors = vectorsOfStream(section, stream, machine);
-    raise(prediction, SAMBA_RESOURCE_NETWORK, vectors, stream->source.unit);
-    out[stream->source.unit] += vectors / (double)machine->unit_vector_outputs;
-    for (uint32_t d = 0; d < stream->destination_count; ++d)
-      in[stream->destinations[d].unit] += vectors / (double)machine->unit_vector_inputs;
-  }
-  for (uint32_t u = 0; u < section->unit_count; ++u)
-    raise(prediction, SAMBA_RESOURCE_NETWORK, fmax(in[u], out[u]), u);
-  free(in);
-}
-
-static void networkBusy(const SambaSection *section, const SambaMachine *machine,
-                        SambaPrediction *prediction) {
-  bool routed = false;
-  for (uint32_t s = 0; s < section->stream_count; ++s)
-    routed |= section->streams[s].hop_count > 0;
-  if (routed)
-    routedBusy(section, machine, prediction);
-  else
-    unroutedBusy(section, machine, prediction);
-}
-
-/*===-- All of them ---------------------------------------------------------------------------===*/
-
-static void addUnits(const SambaSection *section, const SambaMachine *machine,
-                     SambaPortPatterns *patterns, SambaPrediction *prediction) {
-  double bytes = 0;
-  for (uint32_t u = 0; u < section->unit_count; ++u) {
-    const SambaUnit *unit = &section->units[u];
-    if (unit->kind == SAMBA_UNIT_COMPUTE) {
-      raise(prediction, SAMBA_RESOURCE_COMPUTE, computeBusy(section, unit, machine), u);
-    } else if (unit->kind == SAMBA_UNIT_BUFFER) {
-      raise(prediction, SAMBA_RESOURCE_PMU, pmuBusy(section, unit, machine, patterns), u);
-    } else {
-      SambaMemoryLaw law = sambaMemoryLaw(section, unit, machine);
-      double firings = (double)sambaUnitFirings(unit);
-      bytes += firings * law.bytes;
-      raise(prediction, SAMBA_RESOURCE_GENERATORS, firings * law.issue, u);
-    }
-  }
-
-  bool hbm = machine->hbm_channels > 0;
-  raise(prediction, hbm ? SAMBA_RESOURCE_HBM : SAMBA_RESOURCE_DDR,
-        bytes / sambaMachineDramBytesPerCycle(machine), SAMBA_NO_INDEX);
-}
-
-static double largest(const SambaPrediction *prediction, SambaResource *out_resource) {
-  double most = 0;
-  *out_resource = SAMBA_RESOURCE_COMPUTE;
-  for (int r = 0; r < SAMBA_RESOURCE_COUNT; ++r)
-    if (prediction->busy[r] > most) {
-      most = prediction->busy[r];
-      *out_resource = (SambaResource)r;
-    }
-  return most;
-}
-
-/* Of all resources but the network. */
-static SambaPrediction predictBusy(const SambaSection *section, const SambaMachine *machine,
-                                   SambaPortPatterns *patterns) {
-  SambaPrediction prediction = {0};
-  for (int r = 0; r < SAMBA_RESOURCE_COUNT; ++r)
-    prediction.unit[r] = SAMBA_NO_INDEX;
-  addUnits(section, machine, patterns, &prediction);
-  return prediction;
-}
-
-double sambaSectionBusyCycles(const SambaSection *section, const SambaMachine *machine) {
-  SambaArena arena = {0};
-  SambaPrediction prediction =
-      predictBusy(section, machine, sambaPortPatternsCreate(machine, &arena));
-  SambaResource unused;
-  sambaArenaDestroy(&arena);
-  return largest(&prediction, &unused);
-}
 
 SambaPrediction sambaSectionPredictWithin(const SambaSection *section, const SambaMachine *machine,
                                           SambaPortCounts *counts, double most,
@@ -183,11 +12,14 @@ SambaPrediction sambaSectionPredictWithin(const SambaSection *section, const Sam
   SambaArena arena = {0};
   SambaPortPatterns *patterns =
       counts ? sambaPortPatternsShare(counts, &arena) : sambaPortPatternsCreate(machine, &arena);
-  SambaPrediction prediction = predictBusy(section, machine, patterns);
-  networkBusy(section, machine, &prediction);
-  double busiest = largest(&prediction, &prediction.bottleneck);
-  if (busiest <= most)
-    prediction.cycles = sambaPipelineCycles(section, machine, patterns, most, memo);
+  SambaPrediction prediction = {.busy = sambaSectionBusy(section, machine, patterns)};
+  double unlinked = sambaBusyMost(&prediction.busy, &prediction.bottleneck);
+  sambaSectionAddNetworkBusy(section, machine, &prediction.busy);
+  double busiest = sambaBusyMost(&prediction.busy, &prediction.bottleneck);
+  if (busiest <= most) {
+    double pace = sambaSectionLinkPace(section, machine, unlinked);
+    prediction.cycles = pace * sambaPipelineCycles(section, machine, patterns, most / pace, memo);
+  }
   sambaArenaDestroy(&arena);
   /* Where the pipeline says nothing: the busiest, once more while it fills and empties. */
   if (prediction.cycles < 0)

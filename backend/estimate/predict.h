@@ -3,27 +3,16 @@
 #ifndef SAMBA_BACKEND_ESTIMATE_PREDICT_H
 #define SAMBA_BACKEND_ESTIMATE_PREDICT_H
 
+#include "backend/estimate/busy.h"
 #include "backend/estimate/pipeline_run.h"
 #include "backend/section/port_cycles.h"
 
-typedef enum {
-#define X(NAME, name, what) SAMBA_RESOURCE_##NAME,
-#include "backend/estimate/resources.def"
-#undef X
-  SAMBA_RESOURCE_COUNT
-} SambaResource;
-
-const char *sambaResourceName(SambaResource resource);
-
 typedef struct SambaPrediction {
-  double cycles;                       /* of one run, launch apart */
-  double busy[SAMBA_RESOURCE_COUNT];   /* cycles in which each resource works */
-  uint32_t unit[SAMBA_RESOURCE_COUNT]; /* the busiest unit, SAMBA_NO_INDEX: the resource is none */
-  SambaResource bottleneck;            /* the busiest */
+  double cycles; /* of one run, launch apart */
+  SambaBusy busy;
+  SambaResource bottleneck; /* the busiest */
 } SambaPrediction;
 
-/* Cycles of the busiest resource but the network: what a run takes at least. */
-double sambaSectionBusyCycles(const SambaSection *section, const SambaMachine *machine);
 /* counts: of the machine's ports, shared with other sections; may be NULL. */
 SambaPrediction sambaSectionPredict(const SambaSection *section, const SambaMachine *machine,
                                     SambaPortCounts *counts);

@@ -233,38 +233,19 @@ static double mostWorth(double load, const SambaPlanCost *best, bool parts) {
   return rounding * most;
 }
 
-/* Up to these shares of what links carry, streams find lanes of which they have enough. What is
- * beyond makes them wait for each other and costs so many times its share: all bursts are given up
- * where they find no lanes, wishes little by little. In 94 sections of Llama, BERT, GPT-2,
- * ResNet-50 and products those with less took 4% longer than predicted, those whose bursts wanted
- * 0.11 to 0.13 of the lanes 9%, 0.14 to 0.17 20%, and those whose wishes wanted 0.14 to 0.18 8%. */
-static const double freeBursts = 0.10, lostBursts = 3, freeWishes = 0.12, lostWishes = 1;
-
-/* How many times as long a section takes because of its links. The search for sections does without
- * it: its prices are of plans that have not been compared, which use links as it happens. */
-static double linkPace(const SambaSection *section, const SambaMachine *machine) {
-  if (machine->network == SAMBA_NETWORK_IDEAL)
-    return 1;
-  SambaLinkShares shares = sambaSectionLinkShares(section, machine);
-  return 1 + lostBursts * fmax(0, shares.bursts - freeBursts) +
-         lostWishes * fmax(0, shares.wishes - freeWishes);
-}
-
-/* What a section costs, which is a draft without banking. links: with what its links cost. best:
- * only exact where it may be worth taking instead of that, else perhaps less than it is; NULL:
- * exact. Returns whether it is. */
-static bool priceSection(const SambaPlanTarget *target, SambaSection *section, bool links,
+/* What a section costs, which is a draft without banking. best: only exact where it may be worth
+ * taking instead of that, else perhaps less than it is; NULL: exact. Returns whether it is. */
+static bool priceSection(const SambaPlanTarget *target, SambaSection *section,
                          const SambaPlanCost *best, bool parts, SambaPlanCost *cost) {
   SambaBankingMemo bankings = {(void *)target, findBanking, keepBanking, target->counts};
   SambaPipelineMemo pipelines = {(void *)target, findCycles, keepCycles};
   sambaChooseBanking(target->machine, section, &bankings);
   cost->load = sambaSectionLoadCycles(section, target->machine);
   double launch = cost->load + sambaSectionStartCycles(target->machine);
-  double pace = links ? linkPace(section, target->machine) : 1;
-  double most = best ? (mostWorth(cost->load, best, parts) - launch) / pace : INFINITY;
+  double most = best ? mostWorth(cost->load, best, parts) - launch : INFINITY;
   SambaPrediction prediction =
       sambaSectionPredictWithin(section, target->machine, target->counts, most, &pipelines);
-  cost->cycles = pace * prediction.cycles + launch;
+  cost->cycles = prediction.cycles + launch;
   return prediction.cycles <= most;
 }
 
@@ -280,7 +261,7 @@ static SambaStatus planGraph(const SambaPlanTarget *target, const SambaPlanOptio
   sambaSearchMemoRelease(own.searches);
   wanted->fits = !status && section;
   if (wanted->fits)
-    priceSection(target, section, false, NULL, false, &wanted->cost);
+    priceSection(target, section, NULL, false, &wanted->cost);
   sambaArenaDestroy(&arena);
   return status;
 }
@@ -315,7 +296,6 @@ enum { otherWayCount = sizeof otherWays / sizeof *otherWays };
 typedef struct Comparison {
   const SambaPlanTarget *target;
   SambaStageGraph *graph;
-  bool links; /* whether what links cost counts */
   SambaPlanCost best;
   uint32_t count, taken; /* which of them is the best */
   struct {
@@ -356,7 +336,7 @@ static void priceOther(Comparison *comparison, uint32_t index, SambaSection *sec
   bool fits = !status && section, exact = true;
   SambaPlanCost cost = {0};
   if (fits)
-    exact = priceSection(target, section, comparison->links, &comparison->best, parts, &cost);
+    exact = priceSection(target, section, &comparison->best, parts, &cost);
   comparison->plans[index].fits = fits;
   comparison->plans[index].exact = exact;
   comparison->plans[index].cost = cost;
@@ -403,24 +383,6 @@ static uint64_t compareOther(Comparison *comparison, const OtherWay *way, bool c
   return work;
 }
 
-/* What links cost the plan of the graph, which is known and fits. */
-static double linkCycles(const Comparison *comparison) {
-  const SambaPlanTarget *target = comparison->target;
-  SambaArena arena = {0};
-  SambaSection *section;
-  SambaPlanCost cost;
-  double cycles = 0;
-  SambaStatus status = sambaPlanSection(comparison->graph, target->machine, NULL, &arena, &section);
-  if (!status && section) {
-    priceSection(target, section, false, NULL, false, &cost); /* and chooses its banking */
-    double work = cost.cycles - cost.load - sambaSectionStartCycles(target->machine);
-    cycles = (linkPace(section, target->machine) - 1) * work;
-  }
-  sambaStatusFree(status);
-  sambaArenaDestroy(&arena);
-  return cycles;
-}
-
 /* Begins with what is known of the first of the other ways, which the partitioner compares alone
  * for many sections. Returns how many ways are known. */
 static uint32_t beginComparison(Comparison *comparison, SambaPlanCompare compares,
@@ -438,7 +400,6 @@ static uint32_t beginComparison(Comparison *comparison, SambaPlanCompare compare
     comparison->plans[comparison->count++].mappings =
         copyMappings(comparison->graph->mappings, comparison->graph);
   comparison->plans[i].fits = comparison->plans[i].exact = true;
-  known.cost.cycles += linkCycles(comparison);
   comparison->plans[i].cost = comparison->best = known.cost;
   comparison->taken = i;
   return 1;
@@ -452,9 +413,6 @@ static void compareOthers(const SambaPlanTarget *target, SambaPlanCompare compar
                           const SambaMapping *given, Wanted *wanted) {
   SambaStageGraph *graph = wanted->graph;
   Comparison comparison = {.target = target, .graph = graph, .best = wanted->cost, .count = 1};
-  comparison.links = compares == SAMBA_COMPARE_ALL;
-  if (comparison.links)
-    comparison.best.cycles += linkCycles(&comparison);
   comparison.plans[0].mappings = copyMappings(graph->mappings, graph);
   comparison.plans[0].fits = comparison.plans[0].exact = true;
   comparison.plans[0].cost = comparison.best;

@@ -176,7 +176,7 @@ SambaStatus sambaEmitCall(SambaEmitter *emitter, MlirOperation function, MlirOpe
 
 static void report(const SambaEmitter *emitter, const SambaSection *section,
                    const SambaPrediction *prediction) {
-  uint32_t busiest = prediction->unit[prediction->bottleneck];
+  uint32_t busiest = prediction->busy.unit[prediction->bottleneck];
   const SambaUnit *unit = busiest == SAMBA_NO_INDEX ? NULL : &section->units[busiest];
   SambaEmittedSection emitted = {.prediction = *prediction,
                                  .launch_cycles =

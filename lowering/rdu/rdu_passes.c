@@ -1,5 +1,5 @@
 /* The rdu passes: the section as a struct, one algorithm of backend/, what it changed into IR. */
-#include "backend/estimate/estimate.h"
+#include "backend/estimate/stream_rates.h"
 #include "backend/place/placer/place.h"
 #include "backend/place/router/route.h"
 #include "backend/place/verify/place_check.h"

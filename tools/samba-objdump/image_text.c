@@ -1,7 +1,7 @@
 /* Configurations as text: `image` followed by the section listing of backend/listing. Used for
  * printing where it says exactly what the image's bits and names say (always, for what a compiler
  * wrote); else the image is printed as bytes. */
-#include "backend/estimate/estimate.h"
+#include "backend/estimate/stream_rates.h"
 #include "backend/listing/listing.h"
 #include "backend/pef/image/image.h"
 #include "backend/place/placer/place.h"

@@ -17,7 +17,7 @@ static void addText(cJSON *object, const char *name, SambaStringRef text) {
 
 static cJSON *predictionOf(const SambaSection *section, const SambaMachine *machine) {
   SambaPrediction prediction = sambaSectionPredict(section, machine, NULL);
-  uint32_t unit = prediction.unit[prediction.bottleneck];
+  uint32_t unit = prediction.busy.unit[prediction.bottleneck];
   cJSON *object = cJSON_CreateObject(), *busy = cJSON_CreateObject();
 
   cJSON_AddNumberToObject(object, "cycles", prediction.cycles);
@@ -25,7 +25,7 @@ static cJSON *predictionOf(const SambaSection *section, const SambaMachine *mach
   if (unit != SAMBA_NO_INDEX)
     cJSON_AddStringToObject(object, "unit", section->units[unit].name);
   for (int r = 0; r < SAMBA_RESOURCE_COUNT; ++r)
-    cJSON_AddNumberToObject(busy, sambaResourceName((SambaResource)r), prediction.busy[r]);
+    cJSON_AddNumberToObject(busy, sambaResourceName((SambaResource)r), prediction.busy.cycles[r]);
   cJSON_AddItemToObject(object, "busy", busy);
   return object;
 }

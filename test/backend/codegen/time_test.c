@@ -1,8 +1,8 @@
 /* Cycles of planned sections in the timing engine, placed and routed, against bounds counted from
  * the operator's shape and the machine alone. */
 #include "backend/codegen/codegen.h"
-#include "backend/estimate/estimate.h"
 #include "backend/estimate/predict.h"
+#include "backend/estimate/stream_rates.h"
 #include "backend/estimate/unit_cycles.h"
 #include "backend/machine/shipped.h"
 #include "backend/place/placer/place.h"

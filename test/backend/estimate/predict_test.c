@@ -26,15 +26,15 @@ static void matmulIsShortOfItsArray(void **state) {
 
   assert_int_equal(prediction.bottleneck, SAMBA_RESOURCE_COMPUTE);
   assert_string_equal(sambaResourceName(prediction.bottleneck), "compute");
-  assert_int_equal(prediction.unit[SAMBA_RESOURCE_COMPUTE], 4);
-  assert_true(prediction.busy[SAMBA_RESOURCE_COMPUTE] == 128 * 64);
+  assert_int_equal(prediction.busy.unit[SAMBA_RESOURCE_COMPUTE], 4);
+  assert_true(prediction.busy.cycles[SAMBA_RESOURCE_COMPUTE] == 128 * 64);
   /* Two k steps of 16 columns are a vector whose words share banks: 2 cycles. */
-  assert_true(prediction.busy[SAMBA_RESOURCE_PMU] == 128 * 32 * 2);
-  assert_true(prediction.busy[SAMBA_RESOURCE_GENERATORS] == 4 * 64 * 128 * 2 / 64);
+  assert_true(prediction.busy.cycles[SAMBA_RESOURCE_PMU] == 128 * 32 * 2);
+  assert_true(prediction.busy.cycles[SAMBA_RESOURCE_GENERATORS] == 4 * 64 * 128 * 2 / 64);
   /* Rows of 16 results are half a burst, which is written as a whole. */
   double bytes = 2 * 4 * 64 * 128 * 2 + 128 * 128 * 2 * 2;
-  assert_float_equal(prediction.busy[SAMBA_RESOURCE_HBM], bytes / (1.8e12 / 1.2e9), 0.01);
-  assert_true(prediction.busy[SAMBA_RESOURCE_DDR] == 0);
+  assert_float_equal(prediction.busy.cycles[SAMBA_RESOURCE_HBM], bytes / (1.8e12 / 1.2e9), 0.01);
+  assert_true(prediction.busy.cycles[SAMBA_RESOURCE_DDR] == 0);
 
   /* Before the first pass one generator brings 16 KB, 4 KB per round trip of 100 cycles and more;
    * after the last a quarter of a tile is stored. */

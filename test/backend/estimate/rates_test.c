@@ -1,7 +1,9 @@
 /* Rates of streams, against shares worked out by hand from docs/timing-model.md. Every shipped
  * machine moves 64 bytes per cycle and keeps 15% of its links free: a stream that carries v vectors
  * while the slowest unit works c cycles needs v / (0.85 c) of a lane. */
-#include "backend/estimate/estimate.h"
+#include "backend/estimate/busy.h"
+#include "backend/estimate/link_pace.h"
+#include "backend/estimate/stream_rates.h"
 #include "backend/listing/listing.h"
 #include "backend/machine/shipped.h"
 
@@ -277,13 +279,25 @@ static void streamsShareTheLinks(void **state) {
   size_t position = 0;
   SambaMachine machine = *sambaMachineFind(sambaStringRef("tiny"));
   assert_null(sambaSectionParse(sambaStringRef(text), &position, &arena, &section));
+  double busiest = sambaSectionBusyCycles(section, &machine);
   const uint32_t *rates = sambaSectionRates(section, &machine, &arena);
   double lanes = 4.0 * (double)machine.vector_lanes * (double)sambaMachineSiteCount(&machine);
-  SambaLinkShares shares = sambaSectionLinkShares(section, &machine);
+  SambaLinkShares shares = sambaSectionLinkShares(section, &machine, busiest);
   assert_float_equal(shares.bursts, (rates[0] + rates[1]) / 1000.0 / lanes, 1e-9);
   assert_float_equal(shares.wishes, shares.bursts, 1e-9);
   machine.vector_lanes *= 2;
-  assert_float_equal(sambaSectionLinkShares(section, &machine).bursts, shares.bursts / 2, 1e-9);
+  assert_float_equal(sambaSectionLinkShares(section, &machine, busiest).bursts, shares.bursts / 2,
+                     1e-9);
+  assert_true(sambaSectionLinkPace(section, &machine, busiest) == 1);
+
+  /* On so few links they wait for each other. */
+  machine.vector_lanes = machine.grid_columns = machine.grid_rows = 1;
+  double share = (rates[0] + rates[1]) / 1000.0 / 4;
+  assert_true(share > 0.12);
+  assert_float_equal(sambaSectionLinkPace(section, &machine, busiest),
+                     1 + 3 * (share - 0.10) + share - 0.12, 1e-9);
+  machine.network = SAMBA_NETWORK_IDEAL;
+  assert_true(sambaSectionLinkPace(section, &machine, busiest) == 1);
   sambaArenaDestroy(&arena);
 }
 

@@ -3,7 +3,7 @@
  * named fault. Best under ASan and UBSan. */
 #include "backend/config/encoding.h"
 #include "backend/config/record_codec.h"
-#include "backend/estimate/estimate.h"
+#include "backend/estimate/stream_rates.h"
 #include "backend/listing/listing.h"
 #include "backend/machine/shipped.h"
 #include "backend/place/placer/place.h"
