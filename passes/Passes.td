@@ -83,6 +83,18 @@ def AddOptimizers : Pass<"samba-add-optimizers", "::mlir::ModuleOp"> {
                         "the preset of samba-mixed-precision, which comes later">];
 }
 
+def MoveRowFactors : Pass<"samba-move-row-factors", "::mlir::ModuleOp"> {
+  let summary = "Let what multiplies a gradient take the factors of its rows";
+  let description = [{
+    Of graphs for training: a gradient that is a value of the forward pass times one number for each
+    row, each column or all of it, and that products alone read, is not made. Where the numbers run
+    along what a product sums over they multiply its other operand, and else its result, if these
+    have together no more elements than the value. So what a loss over many classes has left in the
+    forward pass is multiplied as it is. Values of f16 stay, because their sums might leave its
+    range.
+  }];
+}
+
 def DecomposeComposites : Pass<"samba-decompose-composites", "::mlir::ModuleOp"> {
   let summary = "Turn composite operators into the operators that they are made of";
   let description = [{

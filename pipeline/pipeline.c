@@ -65,6 +65,7 @@ static const struct {
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-mixed-precision{preset=%p}"},
     {SAMBA_PHASE_GRAPH, everyLevel, "canonicalize"},
     {SAMBA_PHASE_GRAPH, everyLevel, "cse"},
+    {SAMBA_PHASE_GRAPH, everyLevel, "samba-move-row-factors"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-decompose-composites{target=%t}"},
     {SAMBA_PHASE_GRAPH, everyLevel, "canonicalize"},
     {SAMBA_PHASE_GRAPH, everyLevel, "cse"},
