@@ -65,8 +65,8 @@ def DifferentiateGraph : Pass<"samba-differentiate-graph", "::mlir::ModuleOp"> {
     with respect to the arguments with `samba.requires_grad`. Every loss gets an argument
     `NAME__grad` (ones, unless the host writes it), every such argument a result `NAME__grad` with
     `samba.grad_of`. The new operations have `samba.phase = "BCKWD"`. Attention that gradients pass
-    through leaves the logsumexp of its rows for them. A graph that has gradients already is left
-    alone.
+    through leaves the logsumexp of its rows for them, and cross_entropy its slopes. A graph that
+    has gradients already is left alone.
   }];
 }
 

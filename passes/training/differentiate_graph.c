@@ -138,11 +138,23 @@ static bool isInherited(MlirOperation operation) {
   return operator && sambaOperatorGradientKind(operator) == SAMBA_GRADIENT_INHERITED;
 }
 
-/* Puts what leaves more for the gradient in the place of an operation; null after an error. */
-static MlirOperation trainedForm(MlirOperation operation) {
+/* Whether another operator stands for the operation where a gradient passes. */
+static bool isTrainedAsAnother(Differentiation *state, MlirOperation operation) {
   const SambaOperator *operator = sambaOperatorOf(operation);
-  if (!operator || !operator->trained_as)
+  if (!operator || !operator->trained_as || !operator->trained_so)
+    return operator && operator->trained_as;
+  SambaOperatorCall call;
+  SambaStatus status = sambaOperatorCallFromOperation(&state->arena, operation, &call);
+  bool so = !status && operator->trained_so(&call);
+  sambaStatusFree(status); /* addStep says it */
+  return so;
+}
+
+/* Puts what leaves more for the gradient in the place of an operation; null after an error. */
+static MlirOperation trainedForm(Differentiation *state, MlirOperation operation) {
+  if (!isTrainedAsAnother(state, operation))
     return operation;
+  const SambaOperator *operator = sambaOperatorOf(operation);
   char name[64];
   snprintf(name, sizeof name, "samba.%s", operator->trained_as);
   MlirValue operands[sizeof operator->operands / sizeof *operator->operands];
@@ -194,7 +206,7 @@ static bool addGraph(Differentiation *state) {
     if (depends && isInherited(operation)) {
       fine = sambaOperationDecompose(operation);
     } else {
-      operation = depends ? trainedForm(operation) : operation;
+      operation = depends ? trainedForm(state, operation) : operation;
       if (mlirOperationIsNull(operation)) {
         fine = false;
         break;

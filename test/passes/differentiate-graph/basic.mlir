@@ -133,3 +133,22 @@ func.func @attributes(%w: tensor<6x4xf32> {samba.name = "w", samba.kind = "weigh
   %1 = samba.sum %0 : tensor<6x4xf32>
   return %1 : tensor<f32>
 }
+
+// So does the cross entropy of a table; that of other shapes stays what it is.
+// CHECK-LABEL: func.func @classes
+// CHECK: %[[LOSS:.*]], %[[SLOPES:.*]] = samba.cross_entropy_with_slopes %{{.*}} {reduction = "sum"}
+// CHECK: samba.cross_entropy %
+// CHECK: samba.softmax
+// CHECK-NOT: samba.softmax
+// CHECK: %{{.*}} = samba.mul %[[SLOPES]], %{{.*}} {samba.phase = "BCKWD"} : tensor<6x4xf32>, tensor<6x1xf32>
+// CHECK-NOT: samba.softmax
+// CHECK: return %[[LOSS]],
+func.func @classes(%w: tensor<6x4xf32> {samba.name = "w", samba.kind = "weight", samba.requires_grad = true},
+    %t: tensor<6xi64> {samba.name = "t", samba.kind = "input"}, %s: tensor<3x2xi64> {samba.name = "s", samba.kind = "input"})
+    -> (tensor<f32> {samba.name = "l", samba.kind = "loss"}, tensor<f32> {samba.name = "m", samba.kind = "loss"})
+    attributes {samba.graph = {mode = "training"}} {
+  %0 = samba.cross_entropy %w, %t {reduction = "sum"} : tensor<6x4xf32>, tensor<6xi64>
+  %1 = samba.reshape %w {shape = [3, 4, 2]} : tensor<6x4xf32>
+  %2 = samba.cross_entropy %1, %s {reduction = "mean"} : tensor<3x4x2xf32>, tensor<3x2xi64>
+  return %0, %2 : tensor<f32>, tensor<f32>
+}

@@ -64,3 +64,14 @@ func.func @logsumexp(%w: tensor<6x4xf32> {samba.name = "w", samba.kind = "weight
   %2 = samba.sum %1 : tensor<6x1xf32>
   return %2 : tensor<f32>
 }
+
+// -----
+
+func.func @slopes(%w: tensor<6x4xf32> {samba.name = "w", samba.kind = "weight", samba.requires_grad = true},
+    %t: tensor<6xi64> {samba.name = "t", samba.kind = "input"})
+    -> (tensor<f32> {samba.name = "l", samba.kind = "loss"}) attributes {samba.graph = {mode = "training"}} {
+  // expected-error @+1 {{'samba.cross_entropy_with_slopes' op no gradient passes through the slopes; compute them with softmax where one must}}
+  %0, %1 = samba.cross_entropy_with_slopes %w, %t : tensor<6x4xf32>, tensor<6xi64>
+  %2 = samba.sum %1 : tensor<6x4xf32>
+  return %2 : tensor<f32>
+}

@@ -146,6 +146,7 @@ typedef struct SambaOperator {
    * attributes; its first result is this one's, and the others are what its gradient takes. NULL:
    * it stands for itself. */
   const char *trained_as;
+  bool (*trained_so)(const SambaOperatorCall *call); /* of which calls that holds; NULL: of all */
   /* Elementwise operators of one operand: the derivative at x, where the result is y; all in f32.
    */
   uint32_t (*slope)(const SambaOperatorCall *call, struct SambaExpansion *expansion, uint32_t x,

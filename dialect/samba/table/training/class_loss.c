@@ -1,6 +1,6 @@
-/* Losses of classes: nll_loss, cross_entropy. The target's class is found by comparing it with
- * every class, so a target that is ignore_index or names no class counts nothing: 0, and no weight
- * in the mean. All is f32, rounded once. */
+/* Losses of classes: nll_loss, cross_entropy, alone and with what its gradient takes. The target's
+ * class is found by comparing it with every class, so a target that is ignore_index or names no
+ * class counts nothing: 0, and no weight in the mean. All is f32, rounded once. */
 #include "dialect/samba/table/calls/expansion.h"
 #include "dialect/samba/table/calls/gradient_calls.h"
 #include "dialect/samba/table/core/stage_builder.h"
@@ -14,6 +14,14 @@ static SambaStatus reductionOf(const SambaOperatorCall *call, Reduction *out_red
   *out_reduction = (Reduction)choice;
   return NULL;
 }
+
+static bool keepsSlopes(const SambaOperatorCall *call) {
+  return call->operator->results[0] != NULL;
+}
+
+/* The slopes of a table are the gradient, but for a factor of each row that whoever multiplies it
+ * takes (samba-move-row-factors). Others would be written, read and written again. */
+static bool trainsWithSlopes(const SambaOperatorCall *call) { return call->operands[0].rank == 2; }
 
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
@@ -39,6 +47,8 @@ static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   out->dtype = x->dtype;
   if (reduction != REDUCE_NONE)
     out->rank = 0;
+  if (keepsSlopes(call))
+    out[1] = *x;
   return NULL;
 }
 
@@ -146,8 +156,17 @@ static uint32_t weightOfTargets(const SambaOperatorCall *call, SambaExpansion *e
   return sambaExpandUnary(expansion, "sum", gradientWhereElseZero(expansion, counted, weight));
 }
 
+/* softmax - 1 at the target's class: what one more of an element adds to its target's loss. */
+static uint32_t slopesOf(const SambaOperatorCall *call, SambaExpansion *expansion,
+                         uint32_t logarithms, uint32_t target) {
+  const SambaTensorType *x = &call->operands[0];
+  uint32_t powers = sambaExpandUnary(expansion, "exp", logarithms);
+  uint32_t slopes = gradientSub(expansion, powers, sambaExpandOneHot(expansion, x, target));
+  return sambaExpandCast(expansion, slopes, x->dtype);
+}
+
 /* Every target's loss, and then their sum: the losses of a block of rows are pipelined behind its
- * logarithms, which no memory holds. */
+ * logarithms, which no memory holds. So are the slopes. */
 static SambaStatus decomposeCrossEntropy(const SambaOperatorCall *call, SambaExpansion *expansion,
                                          const uint32_t *operands, uint32_t *out_results) {
   Reduction reduction;
@@ -167,6 +186,9 @@ static SambaStatus decomposeCrossEntropy(const SambaOperatorCall *call, SambaExp
     attributes[attribute_count++] = *ignored;
   uint32_t loss = sambaExpandCall(expansion, "nll_loss", call->operand_count, values,
                                   attribute_count, attributes);
+  if (keepsSlopes(call))
+    out_results[1] = slopesOf(call, expansion, values[0], operands[1]);
+
   if (reduction != REDUCE_NONE)
     loss = sambaExpandUnary(expansion, "sum", loss);
   if (reduction == REDUCE_MEAN)
@@ -176,10 +198,11 @@ static SambaStatus decomposeCrossEntropy(const SambaOperatorCall *call, SambaExp
   return NULL;
 }
 
+#define COMPUTES_CLASS_LOSS                                                                        \
+  "t is target[n, d..]; w is 1 without a weight. The result is the mean (the sum divided by the "  \
+  "sum of w[t]), the sum or, with reduction = \"none\", every loss. A target that is "             \
+  "ignore_index or names no class counts nothing."
 #define CLASS_LOSS                                                                                 \
-  .computes = "t is target[n, d..]; w is 1 without a weight. The result is the mean (the sum "     \
-              "divided by the sum of w[t]), the sum or, with reduction = \"none\", every loss. A " \
-              "target that is ignore_index or names no class counts nothing.",                     \
   .operands = {"input", "target", "weight?"},                                                      \
   .attributes = {OPTIONAL(INT, "ignore_index", "absent: none"),                                    \
                  CHOICE("reduction", "mean", "mean, sum, none")},                                  \
@@ -194,6 +217,7 @@ static SambaStatus decomposeCrossEntropy(const SambaOperatorCall *call, SambaExp
 const SambaOperator sambaClassLossOperators[] = {
     {.name = "nll_loss",
      .summary = "-x[n, t, d..] * w[t]",
+     .computes = COMPUTES_CLASS_LOSS,
      .example = "%l = samba.nll_loss %x, %t, %w {ignore_index = 1, reduction = \"mean\"} : "
                 "tensor<2x3x4xf32>, tensor<2x4xi64>, tensor<3xf32>",
      .source = "torch.nn.functional.nll_loss",
@@ -202,8 +226,24 @@ const SambaOperator sambaClassLossOperators[] = {
      CLASS_LOSS},
     {.name = "cross_entropy",
      .summary = "-log_softmax(x)[n, t, d..] * w[t]",
+     .computes = COMPUTES_CLASS_LOSS,
      .example = "%l = samba.cross_entropy %x, %t, %w {ignore_index = 1, reduction = \"mean\"} : "
                 "tensor<2x3x4xf32>, tensor<2x4xi64>, tensor<3xf32>",
+     .source = "torch.nn.functional.cross_entropy",
+     .trained_as = "cross_entropy_with_slopes",
+     .trained_so = trainsWithSlopes,
+     .decompose = decomposeCrossEntropy,
+     .differentiate = sambaGradientCrossEntropy,
+     CLASS_LOSS},
+    {.name = "cross_entropy_with_slopes",
+     .summary = "cross_entropy with the slope of each target's loss",
+     .computes =
+         "result as samba.cross_entropy; slopes = softmax(x) - one_hot(target) along the "
+         "classes, which its gradient takes: neither w nor the reduction is in them, and no "
+         "target is left out.",
+     .results = {"result", "slopes"},
+     .example = "%l, %s = samba.cross_entropy_with_slopes %x, %t {reduction = \"mean\"} : "
+                "tensor<2x3x4xf32>, tensor<2x4xi64>",
      .source = "torch.nn.functional.cross_entropy",
      .decompose = decomposeCrossEntropy,
      .differentiate = sambaGradientCrossEntropy,

@@ -30,17 +30,18 @@ static uint32_t weightOf(const SambaGradientCall *gradient, SambaExpansion *expa
   return sambaExpandReduce(expansion, "sum", gradientMul(expansion, one_hot, weight), reduced);
 }
 
-/* 1 at the target's class, else 0: the input's shape. Whoever needs it as a part of a larger
- * formula asks for it where that begins: alone it would go through memory. */
-static uint32_t oneHot(const SambaGradientCall *gradient, SambaExpansion *expansion) {
-  const SambaTensorType *x = &gradient->call->operands[0];
+uint32_t sambaExpandOneHot(SambaExpansion *expansion, const SambaTensorType *x, uint32_t target) {
   uint32_t classes = x->rank > 1;
   int64_t two = 2;
-  uint32_t target = sambaExpandCast(expansion, gradient->operands[1], SAMBA_DTYPE_I64);
+  target = sambaExpandCast(expansion, target, SAMBA_DTYPE_I64);
   uint32_t values = sambaExpandNumbers(expansion, SAMBA_DTYPE_F32, 1, &two, (double[]){0, 1});
   SambaAttribute attributes[] = {sambaIntAttribute("num_classes", x->dims[classes]),
                                  sambaIntAttribute("dim", classes)};
   return sambaExpandCall(expansion, "one_hot", 2, (uint32_t[]){target, values}, 2, attributes);
+}
+
+static uint32_t oneHot(const SambaGradientCall *gradient, SambaExpansion *expansion) {
+  return sambaExpandOneHot(expansion, &gradient->call->operands[0], gradient->operands[1]);
 }
 
 /* What each target's loss counts for, its weight times what flows into its loss: [N, 1, d..] of the
@@ -85,17 +86,29 @@ SambaStatus sambaGradientNllLoss(const SambaGradientCall *gradient, SambaExpansi
   return NULL;
 }
 
-/* (softmax - 1 at the class) * share */
-SambaStatus sambaGradientCrossEntropy(const SambaGradientCall *gradient,
-                                      SambaExpansion *expansion) {
-  if (!gradient->needed[0])
-    return NULL;
-  uint32_t share = shareOf(gradient, expansion);
+/* softmax - 1 at the class, which the call has left or not. */
+static uint32_t slopesOf(const SambaGradientCall *gradient, SambaExpansion *expansion) {
+  if (gradient->call->operator->results[0])
+    return gradientWide(expansion, gradient->results[1]);
   uint32_t x = gradientWideOperand(gradient, expansion, 0);
   SambaAttribute dim = sambaIntAttribute("dim", gradient->call->operands[0].rank > 1);
   uint32_t softmax = sambaExpandCall(expansion, "softmax", 1, &x, 1, &dim);
-  uint32_t difference = gradientSub(expansion, softmax, oneHot(gradient, expansion));
-  gradientSet(gradient, expansion, 0, gradientMul(expansion, difference, share));
+  return gradientSub(expansion, softmax, oneHot(gradient, expansion));
+}
+
+/* Slopes times share. The share is one number for each target, so what multiplies the gradient of a
+ * table takes it where it is smaller (samba-move-row-factors). */
+SambaStatus sambaGradientCrossEntropy(const SambaGradientCall *gradient,
+                                      SambaExpansion *expansion) {
+  if (gradient->call->operator->results[0] && gradient->result_gradients[1] != SAMBA_NO_INDEX)
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "no gradient passes through the slopes; compute them with softmax where "
+                           "one must");
+  if (!gradient->needed[0])
+    return NULL;
+  uint32_t share = shareOf(gradient, expansion);
+  uint32_t slopes = slopesOf(gradient, expansion);
+  gradientSet(gradient, expansion, 0, gradientMul(expansion, slopes, share));
   return NULL;
 }
 

@@ -109,3 +109,28 @@ case(
     [scores.bfloat16(), torch.tensor([0, 1, 2, 0])],
     F.cross_entropy(scores.bfloat16().float(), torch.tensor([0, 1, 2, 0])).bfloat16(),
 )
+
+
+def slopes(scores, target):
+    dim = int(scores.dim() > 1)
+    hits = F.one_hot(target % scores.shape[dim], scores.shape[dim])
+    return scores.double().softmax(dim) - (hits.movedim(-1, dim) if dim else hits)
+
+
+# The slopes know of no weight, no target that is ignored and no reduction; negative targets count
+# from the end, as those of one_hot do.
+name = "cross_entropy_with_slopes"
+for shape, target_shape in [((5,), ()), ((4, 5), (4,)), ((2, 5, 3), (2, 3))]:
+    scores, target, weight = torch.randn(shape), torch.randint(0, 5, target_shape), torch.rand(5)
+    for reduction in ["mean", "sum", "none"]:
+        loss = F.cross_entropy(scores, target, reduction=reduction)
+        case(name, [scores, target], [loss, slopes(scores, target).float()], reduction=reduction)
+    loss = F.cross_entropy(scores, target, weight, ignore_index=2)
+    result = [loss, slopes(scores, target).float()]
+    case(name, [scores, target, weight], result, ignore_index=2)
+scores, target = torch.randn(3, 200) * 30 + 500, torch.tensor([-100, 1, 199])
+result = [F.cross_entropy(scores, target), slopes(scores, target).float()]
+case(name, [scores, target], result, ignore_index=-100)
+scores, target = torch.randn(2, 4).bfloat16(), torch.tensor([3, 0])
+loss = F.cross_entropy(scores.float(), target).bfloat16()
+case(name, [scores, target], [loss, slopes(scores, target).bfloat16()])

@@ -92,3 +92,19 @@ gradients(
     kink=True,
     any_for=[1],
 )
+
+# With the slopes, through which no gradient passes.
+name = "cross_entropy_with_slopes"
+for shape, target in [((4, 5), (4,)), ((2, 5, 3), (2, 3)), ((5,), ())]:
+    classes = shape[1] if len(shape) > 1 else shape[0]
+    t = torch.randint(0, classes, target)
+    x, w = r(*shape) * 3, torch.rand(classes) + 0.25
+    for reduction in reductions:
+        mode = {"reduction": reduction}
+        gradients(name, lambda x, t: (F.cross_entropy(x, t, **mode), None), [x, t], **mode)
+    if target:
+        mode = {"ignore_index": int(t.flatten()[0])}
+        weighted = lambda x, t, w: (F.cross_entropy(x, t, w, **mode), None)
+        gradients(name, weighted, [x, t, w], constant=[2], **mode)
+keeping = lambda x, t: (F.cross_entropy(x, t), None)
+gradients(name, keeping, [r(4, 200) * 4, missing], ignore_index=-100)
