@@ -125,6 +125,18 @@ def AddRowsInPlace : Pass<"samba-add-rows-in-place", "::mlir::ModuleOp"> {
   }];
 }
 
+def PadRows : Pass<"samba-pad-rows", "::mlir::ModuleOp"> {
+  let summary = "Store tables for products of later phases in rows of whole bursts";
+  let description = [{
+    Of graphs for training: a table that an elementwise operator makes, that products of later
+    phases alone read, that is larger than a PMU, and whose rows are 16 bursts or more, but no
+    multiple of one, is stored with zeros behind its rows. A product that sums along the rows has
+    zeros in its other operand, too, as a view.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"\"",
+                        "a shipped machine or a machine file">];
+}
+
 def ChannelsLast : Pass<"samba-channels-last", "::mlir::ModuleOp"> {
   let summary = "Let images between convolutions hold the channels of a pixel side by side";
   let description = [{

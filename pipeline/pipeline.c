@@ -71,6 +71,7 @@ static const struct {
     {SAMBA_PHASE_GRAPH, everyLevel, "cse"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-append-in-place"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-add-rows-in-place"},
+    {SAMBA_PHASE_GRAPH, everyLevel, "samba-pad-rows{target=%t}"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-channels-last"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-materialize-views"},
     {SAMBA_PHASE_GRAPH, everyLevel | onDecisions, "samba-pin-decisions{decisions=%d}"},

@@ -1,7 +1,7 @@
 """Gradients of a head of many classes under cross_entropy, compared with PyTorch's in f64.
 
-classes.py CLASSES REDUCTION PRECISION LEVEL MOST: the relative error of each gradient, L2, is MOST
-at most. The compiled graph multiplies slopes that the forward pass has left.
+classes.py ROWS CLASSES REDUCTION PRECISION LEVEL MOST: the relative error of each gradient, L2, is
+MOST at most. The compiled graph multiplies slopes that the forward pass has left.
 """
 import subprocess
 import sys
@@ -10,8 +10,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-classes, reduction, precision, level, most = sys.argv[1:]
-classes, rows, width, ignored = int(classes), 40, 8, 3
+rows, classes, reduction, precision, level, most = sys.argv[1:]
+rows, classes, width, ignored = int(rows), int(classes), 8, 3
 torch.manual_seed(5)
 x = torch.randn(rows, width)
 w1, w2 = torch.randn(width, width) / 2, torch.randn(classes, width)
