@@ -111,7 +111,7 @@ static bool followAxis(Split *split, uint32_t tensor, uint32_t axis) {
   const SambaStageTensor *own = &graph->tensors[tensor];
   if (split->axis_of[tensor] != SAMBA_NO_INDEX)
     return split->axis_of[tensor] == axis;
-  if (own->role != SAMBA_TENSOR_INTERMEDIATE || hasShapes(graph, tensor) ||
+  if (own->role == SAMBA_TENSOR_ARGUMENT || hasShapes(graph, tensor) ||
       own->rank + split->parts - 1 > SAMBA_MAX_RANK)
     return false;
   split->axis_of[tensor] = axis;
@@ -168,6 +168,12 @@ static uint32_t reshaped(const Split *split, uint32_t argument, uint32_t axis) {
   uint32_t root = shape.alias_of != SAMBA_NO_INDEX ? shape.alias_of : argument;
   splitList(shape.dims, shape.rank, axis, split);
   shape.rank += split->parts - 1;
+  for (uint32_t t = 0; t < graph->tensor_count; ++t) {
+    const SambaStageTensor *other = &graph->tensors[t];
+    if (other->alias_of == root && other->rank == shape.rank &&
+        memcmp(other->dims, shape.dims, shape.rank * sizeof *shape.dims) == 0)
+      return t;
+  }
   uint32_t index = sambaStageGraphAddTensor(graph, &shape);
   graph->tensors[index].alias_of = root;
   return index;
@@ -230,7 +236,8 @@ static bool areAxes(const SambaStage *stage, const SambaStageOperand *map, uint3
   for (uint32_t op = 0; op < stage->op_count; ++op)
     contracts |= stage->ops[op].opcode == SAMBA_LANE_MAC;
   for (uint32_t dim = 0; dim < stage->dim_count; ++dim)
-    if (map->axes[axis].coefficients[dim] && stage->reduced[dim] && !contracts)
+    if (map->axes[axis].coefficients[dim] && stage->reduced[dim] && !contracts &&
+        stage->extents[dim] < SAMBA_BLOCK_ROWS)
       return false;
   return true;
 }
@@ -263,7 +270,7 @@ void sambaStageGraphSplitAxes(SambaStageGraph *graph) {
     const SambaStage *stage = &graph->stages[s];
     for (uint32_t i = 0; i < stage->operand_count; ++i) {
       const SambaStageOperand *map = &stage->operands[i];
-      if (graph->tensors[map->tensor].role != SAMBA_TENSOR_INTERMEDIATE)
+      if (graph->tensors[map->tensor].role == SAMBA_TENSOR_ARGUMENT)
         continue;
       for (uint32_t axis = 0; axis < graph->tensors[map->tensor].rank; ++axis)
         trySplit(graph, stage, map, axis);

@@ -129,7 +129,6 @@ static char *printed(const SambaStageGraph *graph, SambaText *text) {
 }
 
 /* What keeps the axis whole. */
-static void isStored(SambaStageGraph *graph) { graph->tensors[VALUES].role = SAMBA_TENSOR_RESULT; }
 static void hasAnotherShape(SambaStageGraph *graph) {
   uint32_t shape = addTensor(graph, SAMBA_TENSOR_INTERMEDIATE, SAMBA_DTYPE_F32, 1,
                              (int64_t[]){rows * heads * width});
@@ -159,9 +158,9 @@ static void isWrittenBackwards(SambaStageGraph *graph) {
 
 static void leavesOthersWhole(void **state) {
   (void)state;
-  void (*const cases[])(SambaStageGraph *) = {isStored,      hasAnotherShape,   isReadInPart,
-                                              isReadShifted, isReadByWindows,   isReadOtherwise,
-                                              isCounted,     isWrittenBackwards};
+  void (*const cases[])(SambaStageGraph *) = {hasAnotherShape,   isReadInPart,    isReadShifted,
+                                              isReadByWindows,   isReadOtherwise, isCounted,
+                                              isWrittenBackwards};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     SambaArena arena = {0};
     SambaText before = {0}, after = {0};
@@ -198,9 +197,88 @@ static void splitsOtherReaders(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+/* y = x x, which is stored, and the sums of blocks of rows of y: s[t, b, c] is the sum over i of
+ * y[t, size b + i, c]. */
+static void makeBlocks(SambaStageGraph *graph, SambaArena *arena, int64_t size) {
+  *graph = (SambaStageGraph){.arena = arena, .name = "g"};
+  addTensor(graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_F32, 3, (int64_t[]){rows, 2 * size, depth});
+  addTensor(graph, SAMBA_TENSOR_RESULT, SAMBA_DTYPE_F32, 3, (int64_t[]){rows, 2 * size, depth});
+  addTensor(graph, SAMBA_TENSOR_RESULT, SAMBA_DTYPE_F32, 3, (int64_t[]){rows, 2, depth});
+
+  SambaStage square = {.name = "square",
+                       .layer = "",
+                       .dim_count = 3,
+                       .extents = {rows, 2 * size, depth},
+                       .operand_count = 2,
+                       .operands = {mapOf(0), mapOf(0)},
+                       .output = mapOf(1)};
+  for (uint32_t axis = 0; axis < 3; ++axis)
+    square.operands[0].axes[axis].coefficients[axis] =
+        square.operands[1].axes[axis].coefficients[axis] =
+            square.output.axes[axis].coefficients[axis] = 1;
+  addProgram(graph, &square, SAMBA_LANE_MUL);
+
+  SambaStage sums = {.name = "sums",
+                     .layer = "",
+                     .dim_count = 4,
+                     .extents = {rows, 2, depth, size},
+                     .reduced = {false, false, false, true},
+                     .operand_count = 1,
+                     .operands = {mapOf(1)},
+                     .output = mapOf(2)};
+  for (uint32_t axis = 0; axis < 3; ++axis)
+    sums.operands[0].axes[axis].coefficients[axis] = sums.output.axes[axis].coefficients[axis] = 1;
+  sums.operands[0].axes[1] = (SambaAxisMap){.coefficients = {0, size, 0, 1}};
+  addProgram(graph, &sums, SAMBA_LANE_REDUCE_ADD);
+  graph->stages[1].ops->operands[1] = 0;
+  graph->stages[1].result = 1;
+}
+
+/* Blocks become an axis of what is stored, too. Both operands read one argument in its other shape.
+ */
+static void splitsRowsIntoBlocks(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaText text = {0};
+  SambaStageGraph graph;
+  makeBlocks(&graph, &arena, SAMBA_BLOCK_ROWS);
+  sambaStageGraphSplitAxes(&graph);
+
+  assert_string_equal(printed(&graph, &text),
+                      "stages of section g\n"
+                      "  tensor 0: argument [4, 32, 5] f32  (t)\n"
+                      "  tensor 1: result [4, 2, 16, 5] f32  (t)\n"
+                      "  tensor 2: result [4, 2, 5] f32  (t)\n"
+                      "  tensor 3: argument [4, 2, 16, 5] f32, the bytes of tensor 0  (t)\n"
+                      "  stage 0: square [d0 < 4, d1 < 2, d2 < 16, d3 < 5]\n"
+                      "    operand 0: tensor 3 [d0, d1, d2, d3]\n"
+                      "    operand 1: tensor 3 [d0, d1, d2, d3]\n"
+                      "    value 2: mul f32 0 1\n"
+                      "    output: value 2 to tensor 1 [d0, d1, d2, d3]\n"
+                      "  stage 1: sums [d0 < 4, d1 < 2, d2 < 5, d3 < 16 reduced]\n"
+                      "    operand 0: tensor 1 [d0, d1, d3, d2]\n"
+                      "    value 1: reduce_add f32 0\n"
+                      "    output: value 1 to tensor 2 [d0, d1, d2]\n");
+  sambaTextFree(&text);
+  sambaArenaDestroy(&arena);
+}
+
+/* Fewer rows are the window of a pool. */
+static void leavesWindowsWhole(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaStageGraph graph;
+  makeBlocks(&graph, &arena, SAMBA_BLOCK_ROWS - 1);
+  sambaStageGraphSplitAxes(&graph);
+  assert_int_equal(graph.tensor_count, 3);
+  assert_int_equal(graph.tensors[1].rank, 3);
+  sambaArenaDestroy(&arena);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(splitsWhatMakesThem),
-                                     cmocka_unit_test(leavesOthersWhole),
-                                     cmocka_unit_test(splitsOtherReaders)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(splitsRowsIntoBlocks), cmocka_unit_test(leavesWindowsWhole),
+      cmocka_unit_test(splitsWhatMakesThem), cmocka_unit_test(leavesOthersWhole),
+      cmocka_unit_test(splitsOtherReaders)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
