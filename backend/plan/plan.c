@@ -8,6 +8,7 @@
 #include "backend/plan/plan_together.h"
 #include "backend/plan/search_memo.h"
 #include "backend/split/split_programs.h"
+#include "backend/stage/split_axes.h"
 #include "support/number/integer.h"
 
 #include <math.h>
@@ -188,9 +189,48 @@ static void tryClass(Pipelines *pipelines, uint32_t index) {
   }
 }
 
+/* Whether an axis of an operand is walked by reduced dimensions alone. */
+static bool isReducedAxis(const SambaGroup *group, const SambaStageOperand *map, uint32_t axis) {
+  bool reduced = false;
+  for (uint32_t dim = 0; dim < group->dim_count; ++dim)
+    if (map->axes[axis].coefficients[dim]) {
+      if (!group->reduced[dim])
+        return false;
+      reduced = true;
+    }
+  return reduced;
+}
+
+/* Rows that a group reduces in a step of its loop over `dim`: those of the axes between that of the
+ * loop and the last one of an operand. */
+static int64_t rowsOfStep(const SambaPlanner *planner, const SambaGroup *group, uint32_t dim) {
+  int64_t most = 1;
+  for (uint32_t i = 0; i < group->operand_count; ++i) {
+    const SambaStageOperand *map = &group->operands[i].map;
+    const SambaStageTensor *tensor = &planner->graph->tensors[map->tensor];
+    int64_t rows = 1;
+    for (uint32_t axis = tensor->rank ? tensor->rank - 1 : 0; axis-- > 0;) {
+      if (map->axes[axis].coefficients[dim])
+        most = rows > most ? rows : most;
+      rows = isReducedAxis(group, map, axis) ? rows * tensor->dims[axis] : 0;
+    }
+  }
+  return most;
+}
+
 /* Points of a slice of a nest's last loop at least: one over queries feeds whole rows of an array.
- * A loop that has no more, such as one over heads, is run point by point. */
-enum { sliceRows = 16 };
+ * A loop that has no more, such as one over heads, is run point by point, and so is one over blocks
+ * of rows that are summed: a block has rows enough. */
+static int64_t leastSlice(const Pipelines *pipelines, uint32_t class, int64_t extent) {
+  const SambaPlanner *planner = pipelines->planner;
+  if (extent <= SAMBA_BLOCK_ROWS)
+    return 1;
+  for (uint32_t g = 0; g < planner->groups.count; ++g)
+    if (rowsOfStep(planner, planner->groups.groups[g], pipelines->classes[class][g]) >=
+        SAMBA_BLOCK_ROWS)
+      return 1;
+  return SAMBA_BLOCK_ROWS;
+}
 
 /* Pipelines along the first `count` classes: one point of the outer ones, and slices of several
  * sizes of the last. */
@@ -199,8 +239,8 @@ static void tryNest(Pipelines *pipelines, uint32_t count) {
   int64_t extent = pipeline.extent[count - 1];
   for (uint32_t i = 0; i + 1 < count; ++i)
     pipeline.tile[i] = 1;
-  for (int64_t tile = extent > sliceRows ? sliceRows : 1; tile < extent;
-       tile = tile < sliceRows ? sliceRows : 2 * tile) {
+  for (int64_t tile = leastSlice(pipelines, count - 1, extent); tile < extent;
+       tile = tile < SAMBA_BLOCK_ROWS ? SAMBA_BLOCK_ROWS : 2 * tile) {
     pipeline.tile[count - 1] = tile;
     tryReplicas(pipelines, &pipeline);
   }
