@@ -73,6 +73,7 @@ static const struct {
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-add-rows-in-place"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-pad-rows{target=%t}"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-channels-last"},
+    {SAMBA_PHASE_GRAPH, everyLevel, "samba-split-sums{target=%t}"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-materialize-views"},
     {SAMBA_PHASE_GRAPH, everyLevel | onDecisions, "samba-pin-decisions{decisions=%d}"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-partition-sections{target=%t opt=%o%s%f}"},
