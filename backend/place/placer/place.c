@@ -3,6 +3,7 @@
 #include "backend/place/placer/place.h"
 
 #include "backend/place/placer/placement.h"
+#include "backend/section/access.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -193,6 +194,43 @@ static void buildNets(SambaPlacement *placement, SambaArena *arena) {
     }
 }
 
+/* Stores that take no more tokens than this from each of their sources work at the end, when most
+ * loads are done. */
+enum { fewTokens = 4 };
+
+static bool storesAllTheTime(const SambaUnit *unit) {
+  return unit->kind == SAMBA_UNIT_STORE &&
+         sambaUnitFirings(unit) > fewTokens * (uint64_t)unit->inputs[0].stream_count;
+}
+
+/* What a generator gives, in permille of a lane: its outstanding bursts in the time of the way to
+ * memory and back, and as much again in the queues there. */
+static int64_t generatorRate(const SambaMachine *machine) {
+  int64_t bytes = machine->ag_bursts * machine->dram_burst_bytes;
+  int64_t cycles = 2 * machine->ag_latency_cycles;
+  int64_t rate = cycles ? 1000 * bytes / (cycles * machine->vector_bytes) : INT64_MAX;
+  int64_t most = 1000 * machine->ag_bytes / machine->vector_bytes;
+  return rate < most ? rate : most;
+}
+
+/* What loads and stores carry that may share generators. */
+static void findSharedRates(SambaPlacement *placement, SambaArena *arena) {
+  const SambaSection *section = placement->section;
+  placement->unit_rate = SAMBA_ARENA_ARRAY(arena, uint32_t, placement->unit_count);
+  placement->generator_rate = generatorRate(placement->machine);
+
+  for (uint32_t s = 0; s < section->stream_count; ++s) {
+    const SambaStream *stream = &section->streams[s];
+    if (section->units[stream->source.unit].kind == SAMBA_UNIT_LOAD)
+      placement->unit_rate[stream->source.unit] += placement->rates[s];
+    for (uint32_t d = 0; d < stream->destination_count; ++d) {
+      uint32_t unit = stream->destinations[d].unit;
+      if (storesAllTheTime(&section->units[unit]))
+        placement->unit_rate[unit] += placement->rates[s];
+    }
+  }
+}
+
 static void findSwitches(SambaPlacement *placement, SambaArena *arena) {
   int32_t *slot_x = SAMBA_ARENA_ARRAY(arena, int32_t, placement->slot_count);
   int32_t *slot_y = SAMBA_ARENA_ARRAY(arena, int32_t, placement->slot_count);
@@ -237,6 +275,7 @@ static SambaStatus build(SambaPlacement *placement, SambaArena *arena, const Sam
   placement->occupant = SAMBA_ARENA_ARRAY(arena, uint32_t, placement->slot_count);
   sambaClearIndices(placement->occupant, placement->slot_count);
   buildNets(placement, arena);
+  findSharedRates(placement, arena);
 
   return takeFixed(placement);
 }

@@ -136,6 +136,19 @@ static void moveTo(SambaPlacement *placement, uint32_t unit, int32_t x, int32_t 
   placement->unit_y[unit] = y;
 }
 
+/* Cost change of pairs when the loads, or the stores, of two generators change places; a slot of
+ * each. */
+static int64_t pairsDelta(const SambaPlacement *placement, uint32_t from, uint32_t to) {
+  if (placement->slot_count == placement->site_count + placement->ag_count)
+    return 0;
+  uint32_t here = sambaPlacementPartner(placement, from);
+  uint32_t there = sambaPlacementPartner(placement, to);
+  return sambaPlacementSharedCost(placement, from, there) +
+         sambaPlacementSharedCost(placement, to, here) -
+         sambaPlacementSharedCost(placement, from, here) -
+         sambaPlacementSharedCost(placement, to, there);
+}
+
 /* Tries one exchange; keeps it when the cost change is below the temperature's random bound. */
 static int64_t tryMove(Annealer *annealer, uint32_t unit, int32_t window, int64_t temperature) {
   SambaPlacement *placement = annealer->p;
@@ -156,6 +169,8 @@ static int64_t tryMove(Annealer *annealer, uint32_t unit, int32_t window, int64_
   if (swap)
     moveTo(placement, other, x, y);
   int64_t delta = touchNets(annealer, unit, x, y);
+  if (placement->unit_class[unit] >= SAMBA_SLOT_AG)
+    delta += pairsDelta(placement, from, to);
   if (swap)
     delta += touchNets(annealer, other, new_x, new_y);
   if (delta > 0 && delta > (temperature * randomLog(annealer)) >> 16) {
@@ -237,7 +252,7 @@ void sambaPlacementAnneal(SambaPlacement *placement, SambaArena *arena) {
   Annealer annealer = {.p = placement, .random = 0x9e3779b97f4a7c15u};
   annealer.nets = SAMBA_ARENA_ARRAY(arena, Net, placement->net_count);
   annealer.touched = SAMBA_ARENA_ARRAY(arena, Touched, 2 * (size_t)most_nets);
-  int64_t best = 0;
+  int64_t best = sambaPlacementCost(placement);
 
   for (uint32_t net = 0; net < placement->net_count; ++net) {
     const uint32_t *ends = placement->net_units + placement->net_start[net];
@@ -245,7 +260,6 @@ void sambaPlacementAnneal(SambaPlacement *placement, SambaArena *arena) {
     annealer.nets[net] = (Net){.weight = placement->net_weight[net],
                                .pair = two ? ends[0] ^ ends[1] : SAMBA_NO_INDEX};
     measure(placement, net, &annealer.nets[net]);
-    best += sambaPlacementBoxCost(placement, net, annealer.nets[net].box);
   }
 
   uint32_t *slots =

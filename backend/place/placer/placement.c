@@ -14,8 +14,17 @@ SambaPlacementBox sambaPlacementBox(const SambaPlacement *placement, uint32_t ne
   return (SambaPlacementBox){x0, x1, y0, y1};
 }
 
-int64_t sambaPlacementCost(const SambaPlacement *placement) {
+/* What it costs that loads and stores share generators. */
+static int64_t sharedCost(const SambaPlacement *placement) {
   int64_t cost = 0;
+  uint32_t stores = placement->site_count + placement->ag_count;
+  for (uint32_t slot = stores; slot < placement->slot_count; ++slot)
+    cost += sambaPlacementSharedCost(placement, slot, sambaPlacementPartner(placement, slot));
+  return cost;
+}
+
+int64_t sambaPlacementCost(const SambaPlacement *placement) {
+  int64_t cost = sharedCost(placement);
   for (uint32_t net = 0; net < placement->net_count; ++net)
     cost += sambaPlacementBoxCost(placement, net, sambaPlacementBox(placement, net));
   return cost;

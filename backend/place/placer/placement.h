@@ -38,8 +38,12 @@ typedef struct SambaPlacement {
   const int32_t *slot_x, *slot_y; /* switch of each slot: beside an address generator */
   uint32_t unit_count, class_count[SAMBA_SLOT_CLASSES];
   SambaSlotClass *unit_class;
-  uint32_t *unit_slot;      /* SAMBA_NO_INDEX: not placed yet */
-  bool *unit_fixed;         /* placed by hand */
+  uint32_t *unit_slot; /* SAMBA_NO_INDEX: not placed yet */
+  bool *unit_fixed;    /* placed by hand */
+  /* Of loads and stores that share generators: what their streams carry together, in permille of a
+   * lane; of others 0. */
+  uint32_t *unit_rate;
+  int64_t generator_rate;   /* the same of a generator that is asked for all it gives */
   uint32_t *occupant;       /* per slot: the unit there, SAMBA_NO_INDEX when free */
   int32_t *unit_x, *unit_y; /* position in cycles */
   /* Nets: the distinct units of each stream that joins at least two; and the nets of each unit. */
@@ -63,6 +67,30 @@ static inline SambaSlotClass sambaPlacementSlotClass(const SambaPlacement *place
   bool pcu = sambaMachineSiteKind(placement->machine, placement->slot_x[slot],
                                   placement->slot_y[slot]) == SAMBA_SITE_PCU;
   return pcu ? SAMBA_SLOT_PCU : SAMBA_SLOT_PMU;
+}
+
+/* What the unit in a slot carries as a load or store that may share its generator. */
+static inline int64_t sambaPlacementRate(const SambaPlacement *placement, uint32_t slot) {
+  uint32_t unit = placement->occupant[slot];
+  return unit == SAMBA_NO_INDEX ? 0 : placement->unit_rate[unit];
+}
+
+/* The other slot of a generator that a load and a store may share; a slot of generators. */
+static inline uint32_t sambaPlacementPartner(const SambaPlacement *placement, uint32_t slot) {
+  uint32_t stores = placement->site_count + placement->ag_count;
+  return slot < stores ? slot + placement->ag_count : slot - placement->ag_count;
+}
+
+/* What it costs that the load or store in one slot shares its generator with the one in another:
+ * together they may ask for more than a generator gives. Each permille of a lane beyond that weighs
+ * more than ways do, because it holds up the section. */
+static inline int64_t sambaPlacementSharedCost(const SambaPlacement *placement, uint32_t slot,
+                                               uint32_t partner) {
+  enum { permille = 1 << 13 };
+  int64_t one = sambaPlacementRate(placement, slot);
+  int64_t other = sambaPlacementRate(placement, partner);
+  int64_t more = one + other - placement->generator_rate;
+  return one && other && more > 0 ? permille * more : 0;
 }
 
 static inline int32_t sambaPlacementBoxLength(SambaPlacementBox box) {

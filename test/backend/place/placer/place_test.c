@@ -235,6 +235,33 @@ static void loadsAndStoresShareGenerators(void **state) {
   }
 }
 
+/* Four chains of a load, a PCU and a store on the four generators of tiny. The first chain carries
+ * 450 permille of a lane, more than half of what a generator gives: its load and its store, which
+ * are next to one PCU, would lie on one generator and hold each other up. */
+static void busyLoadsAndStoresShareNoGenerator(void **state) {
+  (void)state;
+  SambaMachine machine = networkMachine("tiny");
+  const uint32_t trips[] = {16};
+  Network network;
+  networkCreate(&network, "s");
+  for (int chain = 0; chain < 4; ++chain) {
+    const uint32_t rate = chain ? 10 : 450;
+    uint32_t load = networkUnit(&network, SAMBA_UNIT_LOAD, "");
+    uint32_t compute = networkUnit(&network, SAMBA_UNIT_COMPUTE, "");
+    uint32_t store = networkUnit(&network, SAMBA_UNIT_STORE, "");
+    networkLink(&network, rate, load, compute);
+    networkLink(&network, rate, compute, store);
+    SambaAccess *stored = &network.section.units[store].inputs[0].access;
+    stored->counter_count = stored->token_level = 1;
+    stored->trips = trips;
+  }
+
+  expectOk(sambaSectionPlace(&network.section, &machine, network.rates));
+  assert_int_not_equal(network.section.units[0].load_store.ag,
+                       network.section.units[2].load_store.ag);
+  networkDestroy(&network);
+}
+
 static void refusesBadPlacementByHand(void **state) {
   (void)state;
   SambaMachine machine = networkMachine("tiny");
@@ -288,6 +315,7 @@ int main(void) {
                                      cmocka_unit_test(keepsPlacementByHand),
                                      cmocka_unit_test(refusesTooManyUnits),
                                      cmocka_unit_test(refusesBadPlacementByHand),
-                                     cmocka_unit_test(loadsAndStoresShareGenerators)};
+                                     cmocka_unit_test(loadsAndStoresShareGenerators),
+                                     cmocka_unit_test(busyLoadsAndStoresShareNoGenerator)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
