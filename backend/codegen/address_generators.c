@@ -136,6 +136,32 @@ static double wiringCycles(const SambaMachine *machine, const SambaAgUse *use,
   return wiringShare * sambaMachineLoadCycles(machine, entries * sambaSwitchEntryLoadBytes());
 }
 
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Cycles in which the generator with most to do moves what its load and its store move, when those
+ * with most are with those with least. */
+static double pairedCycles(const SambaAgUses *uses, const SambaAgOption *const *chosen,
+                           Generators generators) {
+  double *loads = sambaAllocateZeroed((size_t)generators.most, 2 * sizeof *loads);
+  double *stores = loads + generators.most;
+  int64_t load_count = 0, store_count = 0;
+  for (size_t i = 0; i < uses->size; ++i)
+    for (uint32_t g = 0; g < chosen[i]->count; ++g)
+      *(uses->data[i].stores ? &stores[store_count++] : &loads[load_count++]) =
+          uses->data[i].bytes / fullRate(chosen[i]);
+  qsort(loads, (size_t)generators.most, sizeof *loads, ascending);
+  qsort(stores, (size_t)generators.most, sizeof *stores, ascending);
+
+  double most = 0;
+  for (int64_t g = 0; g < generators.most; ++g)
+    most = fmax(most, loads[g] + stores[generators.most - 1 - g]);
+  free(loads);
+  return most;
+}
+
 /* Cycles of the section when each use has its chosen option and memory is shared: until the first
  * slots are there and the PCUs have worked, or until the last slots have come and the PCUs have
  * taken them, and then until the last results are stored; with what its wiring adds to its load. */
@@ -161,7 +187,8 @@ static double sectionCycles(const SambaMachine *machine, const SambaAgUses *uses
   }
   free(arrivals);
   end = fmax(end, fmax(bytes / generators.dram, busy / (double)generators.most));
-  return fmax(fill + compute, end) + tail + wiring;
+  const double paired = streamCost * pairedCycles(uses, chosen, generators);
+  return fmax(fmax(fill + compute, end) + tail, paired) + wiring;
 }
 
 /* Generators that all uses need to meet the times, counted no further than beyond `most`;
@@ -346,8 +373,7 @@ static void chooseOptions(SambaCodegen *codegen, const SambaAgUses *uses,
     left -= chosen[i]->count;
   }
   giveTheRest(uses, options, left, chosen);
-  /* Of groups behind each other this does not see who keeps whom waiting. */
-  if (!generators.shared || codegen->groups.count > 1)
+  if (!generators.shared)
     return;
 
   generators.dram = busyDramShare * sambaMachineDramBytesPerCycle(codegen->machine);
