@@ -209,9 +209,9 @@ def SplitSums : Pass<"samba-split-sums", "::mlir::ModuleOp"> {
   let summary = "Sum rows in blocks, so that a pipeline over the rows can take their sums";
   let description = [{
     A `samba.sum` over all dimensions in front, such as the gradient of a bias, needs every row
-    before its first result is there. Where the rows are made in the graph and a PMU of `target`
-    does not hold them all, `samba.block_sums` takes the sums of 16 rows each, in f32, where the
-    rows are made, and the sum adds those: the rows are not read again.
+    before its first result is there. Where the phase of the sum makes the rows and a PMU of
+    `target` does not hold them all, one sum adds blocks of 16 rows each, where the rows are made,
+    and another adds those as late as it can: the rows are not read again.
   }];
   let options = [Option<"target", "target", "std::string", "\"\"",
                         "a shipped machine or a machine file; empty: the graph stays">];

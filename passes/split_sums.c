@@ -15,6 +15,8 @@
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 
+#include <stdlib.h>
+
 /* How many dimensions in front a sum adds up, all of them and at least one that stays behind them;
  * 0: it is another sum. */
 static intptr_t summedInFront(MlirOperation sum) {
@@ -142,13 +144,16 @@ static void splitSum(MlirOperation sum, const SambaMachine *machine) {
   mlirOperationDestroy(sum);
 }
 
+/* Sums of blocks are not split once more: they are found before the first one is made. */
 static void splitSums(MlirOperation function, const SambaMachine *machine) {
-  MlirOperation next, operation = mlirBlockGetFirstOperation(sambaBodyOf(function));
-  for (; !mlirOperationIsNull(operation); operation = next) {
-    next = mlirOperationGetNextInBlock(operation);
+  SAMBA_ARRAY(MlirOperation) sums = {0};
+  MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(function));
+  for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
     if (sambaOperationIs(operation, "samba.sum"))
-      splitSum(operation, machine);
-  }
+      sambaArrayAppend(&sums, operation);
+  for (size_t i = 0; i < sums.size; ++i)
+    splitSum(sums.data[i], machine);
+  sambaArrayFree(&sums);
 }
 
 bool sambaSplitSums(MlirOperation module, const char *target) {
