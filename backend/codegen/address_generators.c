@@ -162,6 +162,14 @@ static double pairedCycles(const SambaAgUses *uses, const SambaAgOption *const *
   return most;
 }
 
+/* Cycles in which memory moves the bytes of all uses. */
+static double memoryCycles(const SambaAgUses *uses, Generators generators) {
+  double bytes = 0;
+  for (size_t i = 0; i < uses->size; ++i)
+    bytes += uses->data[i].bytes;
+  return bytes / generators.dram;
+}
+
 /* Cycles of the section when each use has its chosen option and memory is shared: until the first
  * slots are there and the PCUs have worked, or until the last slots have come and the PCUs have
  * taken them, and then until the last results are stored; with what its wiring adds to its load. */
@@ -169,12 +177,11 @@ static double sectionCycles(const SambaMachine *machine, const SambaAgUses *uses
                             const SambaAgOption *const *chosen, Generators generators,
                             double compute) {
   Arrival *arrivals = sambaAllocateZeroed(uses->size, sizeof *arrivals);
-  double fill = 0, end = 0, tail = 0, bytes = 0, busy = 0, wiring = 0;
+  double fill = 0, end = 0, tail = 0, busy = 0, wiring = 0;
   arriveTogether(uses, chosen, generators.dram, arrivals);
   for (size_t i = 0; i < uses->size; ++i) {
     const SambaAgUse *use = &uses->data[i];
     const double staged = use->row_bytes ? SAMBA_STAGING_CYCLES : 0;
-    bytes += use->bytes;
     wiring += wiringCycles(machine, use, chosen[i]);
     busy += use->bytes * chosen[i]->count / fullRate(chosen[i]);
     if (use->stores) {
@@ -186,7 +193,7 @@ static double sectionCycles(const SambaMachine *machine, const SambaAgUses *uses
     end = fmax(end, arrivals[i].all + staged + compute * use->first_bytes / use->bytes);
   }
   free(arrivals);
-  end = fmax(end, fmax(bytes / generators.dram, busy / (double)generators.most));
+  end = fmax(end, fmax(memoryCycles(uses, generators), busy / (double)generators.most));
   const double paired = streamCost * pairedCycles(uses, chosen, generators);
   return fmax(fmax(fill + compute, end) + tail, paired) + wiring;
 }
@@ -361,6 +368,10 @@ static void giveTheRest(const SambaAgUses *uses, const SambaAgOptions *options, 
   }
 }
 
+/* A pipeline for which memory works so many times as long as its PCUs waits for memory itself: it
+ * gains nothing from more generators, and requests of loads and stores hold up each other. */
+static const double streamingWork = 1.5;
+
 /* The options of all uses: generators of their own, or, where that is worth it, shared ones. */
 static void chooseOptions(SambaCodegen *codegen, const SambaAgUses *uses,
                           const SambaAgOptions *options, Generators generators,
@@ -377,6 +388,8 @@ static void chooseOptions(SambaCodegen *codegen, const SambaAgUses *uses,
     return;
 
   generators.dram = busyDramShare * sambaMachineDramBytesPerCycle(codegen->machine);
+  if (codegen->groups.count > 1 && memoryCycles(uses, generators) > streamingWork * work)
+    return;
   const double alone = sectionCycles(codegen->machine, uses, chosen, generators, work);
   const SambaAgOption **shared =
       SAMBA_ARENA_ARRAY(&codegen->scratch, const SambaAgOption *, uses->size);
