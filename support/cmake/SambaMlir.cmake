@@ -29,7 +29,7 @@ samba_mlir_c_api(samba_mlir_c PARTS IR Debug Interfaces Transforms Arith Control
 add_library(Samba::mlir ALIAS samba_mlir_c)
 
 # The archives of MLIR and LLVM, as a script for LLVM's linker.
-if(SAMBA_LLD)
+if(SAMBA_LINKS_WITH_LLD)
   get_property(libraries GLOBAL PROPERTY MLIR_ALL_LIBS)
   set(archives)
   foreach(library ${libraries} ${LLVM_AVAILABLE_LIBS})
@@ -48,7 +48,7 @@ endif()
 # libMLIR and libLLVM anew in every process, which takes longer than compiling a small model. Not
 # for programs that load plugins, which bring code that must meet the same libMLIR.
 function(samba_link_archives name)
-  if(SAMBA_LLD)
+  if(SAMBA_LINKS_WITH_LLD)
     # Before the shared libraries that our libraries name, and then nothing needs those.
     target_link_options(${name} PRIVATE -Wl,--as-needed -Wl,--gc-sections -Wl,--exclude-libs,ALL)
     target_link_libraries(${name} PRIVATE ${PROJECT_BINARY_DIR}/llvm-archives.ld)
