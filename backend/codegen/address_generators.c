@@ -172,10 +172,11 @@ static double memoryCycles(const SambaAgUses *uses, Generators generators) {
 
 /* Cycles of the section when each use has its chosen option and memory is shared: until the first
  * slots are there and the PCUs have worked, or until the last slots have come and the PCUs have
- * taken them, and then until the last results are stored; with what its wiring adds to its load. */
+ * taken them, and then until the last results are stored; with what its wiring adds to its load.
+ * Those that are `most` or more are not looked at further. */
 static double sectionCycles(const SambaMachine *machine, const SambaAgUses *uses,
                             const SambaAgOption *const *chosen, Generators generators,
-                            double compute) {
+                            double compute, double most) {
   Arrival *arrivals = sambaAllocateZeroed(uses->size, sizeof *arrivals);
   double fill = 0, end = 0, tail = 0, busy = 0, wiring = 0;
   arriveTogether(uses, chosen, generators.dram, arrivals);
@@ -194,8 +195,10 @@ static double sectionCycles(const SambaMachine *machine, const SambaAgUses *uses
   }
   free(arrivals);
   end = fmax(end, fmax(memoryCycles(uses, generators), busy / (double)generators.most));
-  const double paired = streamCost * pairedCycles(uses, chosen, generators);
-  return fmax(fmax(fill + compute, end) + tail, paired) + wiring;
+  const double cycles = fmax(fill + compute, end) + tail + wiring;
+  if (cycles >= most)
+    return cycles;
+  return fmax(cycles, streamCost * pairedCycles(uses, chosen, generators) + wiring);
 }
 
 /* Generators that all uses need to meet the times, counted no further than beyond `most`;
@@ -322,7 +325,7 @@ static double chooseShared(const SambaMachine *machine, const SambaAgUses *uses,
           continue;
         for (size_t u = 0; u < uses->size; ++u)
           chosen[u] = optionFor(&uses->data[u], &options[u], &times);
-        double cycles = sectionCycles(machine, uses, chosen, generators, compute);
+        double cycles = sectionCycles(machine, uses, chosen, generators, compute, least);
         if (cycles < least && !starvesStream(uses, chosen, own, compute)) {
           least = cycles;
           memcpy(out_chosen, chosen, uses->size * sizeof *chosen);
@@ -390,7 +393,7 @@ static void chooseOptions(SambaCodegen *codegen, const SambaAgUses *uses,
   generators.dram = busyDramShare * sambaMachineDramBytesPerCycle(codegen->machine);
   if (codegen->groups.count > 1 && memoryCycles(uses, generators) > streamingWork * work)
     return;
-  const double alone = sectionCycles(codegen->machine, uses, chosen, generators, work);
+  const double alone = sectionCycles(codegen->machine, uses, chosen, generators, work, INFINITY);
   const SambaAgOption **shared =
       SAMBA_ARENA_ARRAY(&codegen->scratch, const SambaAgOption *, uses->size);
   if (chooseShared(codegen->machine, uses, options, generators, work, chosen, shared) <
