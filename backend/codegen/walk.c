@@ -150,8 +150,10 @@ SambaAccess sambaWalkAccess(const SambaWalk *walk, const SambaTokenLayout *layou
   uint32_t *trips = SAMBA_ARENA_ARRAY(arena, uint32_t, walk->count);
   int64_t *strides = SAMBA_ARENA_ARRAY(arena, int64_t, walk->count);
   int64_t *guard_strides = SAMBA_ARENA_ARRAY(arena, int64_t, (size_t)walk->count *bound_count);
-  SambaAccess access = {
-      .trips = trips, .strides = strides, .fill = fill, .guard_count = bound_count};
+  SambaAccess access = {.trips = trips,
+                        .strides = strides,
+                        .fill = bound_count ? fill : 0,
+                        .guard_count = bound_count};
   access.base = layout->base + addressOf(layout, walk->axis_start);
   uint32_t used = 0, slot_level = 0, token_level = 0;
   bool fixed = false; /* of the last counter */
