@@ -89,7 +89,7 @@ SMALL = {
     "mean": lambda: reduction(64, 200),
     "transpose": lambda: transpose(96, 130),
     "addition": lambda: add(20000),
-    "fan-out": lambda: fan_out(512, 100),
+    "fan-out": lambda: fan_out(500, 100),
     "gather": lambda: gather(500, 24, 2000),
     "attention": lambda: attention(64, 32),
     "norms": norms,
