@@ -1,7 +1,6 @@
 /* Address generators: every operand in memory, shared argument and result gets at least one; what
  * is left goes, step by step, to whoever moves the most bytes per generator. */
 #include "backend/codegen/generator_uses.h"
-#include "backend/config/load_size.h"
 #include "backend/estimate/unit_cycles.h"
 
 #include <math.h>
@@ -133,7 +132,7 @@ static double wiringCycles(const SambaMachine *machine, const SambaAgUse *use,
                            const SambaAgOption *option) {
   uint64_t ends = (uint64_t)option->share.ways * use->sources * use->spread * use->twins;
   uint64_t entries = SAMBA_ENTRIES_PER_DESTINATION * ends;
-  return wiringShare * sambaMachineLoadCycles(machine, entries * sambaSwitchEntryLoadBytes());
+  return wiringShare * sambaMachineLoadCycles(machine, sambaAssumedEntriesBytes(entries));
 }
 
 static int ascending(const void *a, const void *b) {

@@ -4,6 +4,7 @@
 #include "backend/config/encoding.h"
 
 #include "backend/config/record_codec.h"
+#include "backend/config/switches.h"
 #include "backend/section/access.h"
 #include "backend/section/check/machine_check.h"
 #include "backend/section/check/section_check.h"
@@ -20,6 +21,8 @@ static SambaPortRecord *imagePorts(const SambaPort *ports, uint32_t count, const
   for (uint32_t p = 0; p < count; ++p) {
     SambaPortRecord *record = &records[p];
     record->port = ports[p];
+    if (ports[p].stream_count <= 1) /* takes no turns */
+      record->port.block = 1;
     record->kind = ports[p].stream_count ? (uint32_t)(*end)->kind : 0;
     record->flow_count = ports[p].stream_count;
     record->flows = SAMBA_ARENA_ARRAY(arena, SambaPortFlow, record->flow_count);
@@ -35,10 +38,10 @@ static void makeImage(const SambaSection *section, const SambaFabric *fabric, Sa
                         .split_k = section->split_k,
                         .symbol_count = section->symbol_count,
                         .unit_count = section->unit_count,
-                        .entry_count = fabric->entry_count,
                         .symbols = section->symbols,
-                        .units = SAMBA_ARENA_ARRAY(arena, SambaUnitRecord, section->unit_count),
-                        .entries = fabric->entries};
+                        .units = SAMBA_ARENA_ARRAY(arena, SambaUnitRecord, section->unit_count)};
+  image->switches =
+      sambaSwitchRecordsMake(fabric->entries, fabric->entry_count, arena, &image->switch_count);
   const SambaFlowEnd *end = fabric->ends;
 
   for (uint32_t u = 0; u < section->unit_count; ++u) {
@@ -144,8 +147,9 @@ static SambaStatus makeUnits(const SambaImage *image, SambaArena *arena, SambaSe
       ends += record->outputs[p].flow_count;
   }
 
-  *fabric = (SambaFabric){0, image->entry_count, SAMBA_ARENA_ARRAY(arena, SambaFlowEnd, ends),
-                          image->entries};
+  *fabric = (SambaFabric){.ends = SAMBA_ARENA_ARRAY(arena, SambaFlowEnd, ends)};
+  SAMBA_RETURN_IF_ERROR(sambaSwitchRecordsJoin(image->switches, image->switch_count, arena,
+                                               &fabric->entries, &fabric->entry_count));
   for (uint32_t u = 0; u < image->unit_count; ++u) {
     const SambaUnitRecord *record = &image->units[u];
     SambaUnit *unit = &section->units[u];
@@ -199,14 +203,10 @@ static void fillStreams(SambaSection *section, const SambaFabric *fabric,
   }
 }
 
-/* One section, one encoding: all else that could differ has its fixed place in the records. On a
- * mesh the switch entries are in order; on an ideal network, wires and lanes have their numbers. */
+/* One section, one encoding: all else that could differ has its fixed place in the records. On an
+ * ideal network, wires and lanes have their numbers. */
 static SambaStatus checkOneEncoding(const SambaSection *section, const SambaMachine *machine,
                                     const SambaFabric *fabric, SambaArena *arena) {
-  for (uint32_t i = 1; i < fabric->entry_count; ++i)
-    if (sambaSwitchEntryCompare(&fabric->entries[i - 1], &fabric->entries[i]) >= 0)
-      return sambaStatusMake(SAMBA_INVALID,
-                             "switch entry %u is out of order, expected ascending entries", i);
   if (machine->network != SAMBA_NETWORK_IDEAL)
     return NULL;
 
@@ -223,17 +223,24 @@ static SambaStatus checkOneEncoding(const SambaSection *section, const SambaMach
   return NULL;
 }
 
+/* The first number of the records: whatever other versions put behind it. */
+static SambaStatus checkImageVersion(const uint8_t *data, size_t size) {
+  uint32_t version = size < 2 ? SAMBA_IMAGE_VERSION : (uint32_t)(data[0] | data[1] << 8);
+  if (version == SAMBA_IMAGE_VERSION)
+    return NULL;
+  return sambaStatusMake(SAMBA_UNSUPPORTED,
+                         "its records have version %u, this program reads version %d", version,
+                         SAMBA_IMAGE_VERSION);
+}
+
 static SambaStatus decode(const uint8_t *data, size_t size, const SambaMachine *machine,
                           SambaArena *arena, SambaSection *section) {
   SambaImage image = {0};
   if (size > largestImage)
     return sambaStatusMake(SAMBA_INVALID, "an image of %zu bytes, expected at most %zu", size,
                            (size_t)largestImage);
+  SAMBA_RETURN_IF_ERROR(checkImageVersion(data, size));
   SAMBA_RETURN_IF_ERROR(sambaRecordRead(SAMBA_RECORD_section, data, size, arena, &image));
-  if (image.version != SAMBA_IMAGE_VERSION)
-    return sambaStatusMake(SAMBA_UNSUPPORTED,
-                           "its records have version %u, this program reads version %d",
-                           image.version, SAMBA_IMAGE_VERSION);
   *section = (SambaSection){.arena = arena,
                             .name = "section",
                             .symbol_count = image.symbol_count,

@@ -2,6 +2,7 @@
 #include "backend/config/load_size.h"
 
 #include "backend/config/record_codec.h"
+#include "backend/config/switches.h"
 
 #include <stdlib.h>
 
@@ -23,7 +24,10 @@ uint64_t sambaUnitLoadBytes(const SambaUnit *unit) {
   return bytes;
 }
 
-uint64_t sambaSwitchEntryLoadBytes(void) { return sambaRecordBytes(SAMBA_RECORD_entry, NULL); }
+uint64_t sambaSwitchLoadBytes(uint32_t entries) {
+  SambaSwitchRecord record = {.entry_count = entries};
+  return sambaRecordBytes(SAMBA_RECORD_switch, &record);
+}
 
 SambaSectionLoad sambaSectionLoadMake(const SambaSection *section, const SambaMachine *machine,
                                       SambaArena *arena) {
@@ -36,12 +40,12 @@ SambaSectionLoad sambaSectionLoadMake(const SambaSection *section, const SambaMa
     load.tile_bytes[sambaMachineTileAt(machine, x, y)] += sambaUnitLoadBytes(&section->units[u]);
   }
 
-  uint64_t entry = sambaSwitchEntryLoadBytes();
-  for (uint32_t s = 0; s < section->stream_count; ++s)
-    for (uint32_t h = 0; h < section->streams[s].hop_count; ++h) {
-      const SambaHop *hop = &section->streams[s].hops[h];
-      load.tile_bytes[sambaMachineTileAt(machine, hop->x, hop->y)] += entry;
-    }
+  uint32_t entry_count, switch_count;
+  SambaSwitchEntry *entries = sambaSwitchEntriesCollect(section, arena, &entry_count);
+  SambaSwitchRecord *switches = sambaSwitchRecordsMake(entries, entry_count, arena, &switch_count);
+  for (uint32_t s = 0; s < switch_count; ++s)
+    load.tile_bytes[sambaMachineTileAt(machine, switches[s].x, switches[s].y)] +=
+        sambaRecordBytes(SAMBA_RECORD_switch, &switches[s]);
 
   for (uint32_t tile = 0; tile < load.tile_count; ++tile)
     load.bytes += load.tile_bytes[tile];

@@ -1,6 +1,6 @@
 /* What a program load moves: the bits of the configuration, that is, the records of units and
- * switch entries as the encoder writes them (records.def), with the zero bits that align each of
- * them. Symbols are memory that a call binds, and names are not in the bits: neither is loaded. */
+ * switches as the encoder writes them (records.def), with the zero bits that align each of them.
+ * Symbols are memory that a call binds, and names are not in the bits: neither is loaded. */
 #ifndef SAMBA_BACKEND_CONFIG_LOAD_SIZE_H
 #define SAMBA_BACKEND_CONFIG_LOAD_SIZE_H
 
@@ -10,8 +10,9 @@
 /* Bytes of a unit's record. They do not depend on where the unit is, nor on lanes and flow ids: a
  * unit that is not placed, with its streams, has them too. */
 uint64_t sambaUnitLoadBytes(const SambaUnit *unit);
-/* Bytes of one switch entry. */
-uint64_t sambaSwitchEntryLoadBytes(void);
+/* Bytes of a switch's record with so many entries of one kind, none of which names an address
+ * generator. */
+uint64_t sambaSwitchLoadBytes(uint32_t entries);
 
 /* What loading a section means for each tile of its machine: a tile without units and switch
  * entries has 0 bytes and is not loaded. An address generator belongs to the tile that it meets. */

@@ -12,8 +12,8 @@ SambaStatus sambaRecordWrite(SambaRecordId id, const void *structure, SambaByteB
 SambaStatus sambaRecordRead(SambaRecordId id, const uint8_t *data, size_t size, SambaArena *arena,
                             void *structure);
 /* Bytes that the record takes when it begins at a multiple of 64 bits, up to the next one. Numbers
- * are not looked at, only counts and what depends on them: a record without any may be NULL, and so
- * may an array of such records. */
+ * are not looked at, only counts and what says which numbers are there: a record without counts may
+ * be NULL, and so may an array of such records; no optional numbers are there then. */
 uint64_t sambaRecordBytes(SambaRecordId id, const void *structure);
 
 #endif

@@ -2,6 +2,8 @@
  * records.h. */
 #include "backend/config/records.h"
 
+#include "backend/section/lane_ops.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -18,47 +20,47 @@ enum {
   kind_G = 'G'
 };
 
+#define RECORD(record, structure, meaning)
+#define CONDITION(condition, structure, expression, description)                                   \
+  static bool condition##Holds(const void *bytes) {                                                \
+    const structure *it = bytes;                                                                   \
+    return expression;                                                                             \
+  }                                                                                                \
+  static const SambaRecordCondition condition_##condition = {condition##Holds, description};
+#include "backend/config/records.def"
+
 #define MEMBER(structure, name) {offsetof(structure, name), sizeof(((structure *)0)->name)}
 #define RECORD(record, structure, meaning) static const SambaRecordRow rows_##record[] = {
 #define END                                                                                        \
   }                                                                                                \
   ;
-#define ARRAY(structure, name, count, record, from, until, meaning)                                \
-  {SAMBA_ROW_ARRAY,                                                                                \
-   #name,                                                                                          \
-   meaning,                                                                                        \
-   0,                                                                                              \
-   0,                                                                                              \
-   MEMBER(structure, name),                                                                        \
-   MEMBER(structure, count),                                                                       \
-   SAMBA_RECORD_##record,                                                                          \
-   from,                                                                                           \
-   until,                                                                                          \
-   sizeof(*((structure *)0)->name)},
-#define TRIPS(structure, name, count, meaning)                                                     \
-  {SAMBA_ROW_TRIPS,  #name, meaning, 32, 'U', MEMBER(structure, name), MEMBER(structure, count),   \
-   (SambaRecordId)0, 0,     0,       0},
-#define STRIDES(structure, name, meaning)                                                          \
-  {SAMBA_ROW_STRIDES, #name, meaning, 48, 'S', MEMBER(structure, name), {0, 0},                    \
-   (SambaRecordId)0,  0,     0,       0},
-#define CHOICE(structure, name, bits, record, meaning)                                             \
-  {SAMBA_ROW_CHOICE,      #name, meaning, bits, 'U', MEMBER(structure, name), {0, 0},              \
-   SAMBA_RECORD_##record, 0,     0,       0},
-#define ALIGN                                                                                      \
-  {SAMBA_ROW_ALIGN,                                                                                \
-   "",                                                                                             \
-   "zero bits up to a multiple of 64",                                                             \
-   0,                                                                                              \
-   0,                                                                                              \
-   {0, 0},                                                                                         \
-   {0, 0},                                                                                         \
-   (SambaRecordId)0,                                                                               \
-   0,                                                                                              \
-   0,                                                                                              \
-   0},
-#define FIELD(structure, name, bits, kind, meaning)                                                \
-  {SAMBA_ROW_FIELD,  #name, meaning, bits, kind_##kind, MEMBER(structure, name), {0, 0},           \
-   (SambaRecordId)0, 0,     0,       0},
+#define ROW(row_form, text, explanation, ...)                                                      \
+  {.form = SAMBA_ROW_##row_form, .name = text, .meaning = explanation, __VA_ARGS__},
+#define ARRAY(structure, item, items, of, first, end, meaning)                                     \
+  ROW(ARRAY, #item, meaning, .member = MEMBER(structure, item), .count = MEMBER(structure, items), \
+      .record = SAMBA_RECORD_##of, .from = first, .until = end,                                    \
+      .item_size = sizeof(*((structure *)0)->item))
+#define TRIPS(structure, list, counters, outermost, meaning)                                       \
+  ROW(TRIPS, #list, meaning, .bits = 32, .kind = 'U', .member = MEMBER(structure, list),           \
+      .count = MEMBER(structure, counters), .outer = MEMBER(structure, outermost))
+#define STRIDES(structure, list, width, meaning)                                                   \
+  ROW(STRIDES, #list, meaning, .bits = width, .kind = 'S', .member = MEMBER(structure, list))
+#define INNER_STRIDES(structure, list, width, meaning)                                             \
+  ROW(STRIDES, #list, meaning, .bits = width, .kind = 'S', .member = MEMBER(structure, list),      \
+      .inner = true)
+#define CHOICE(structure, number, width, first, meaning)                                           \
+  ROW(CHOICE, #number, meaning, .bits = width, .kind = 'U', .member = MEMBER(structure, number),   \
+      .record = SAMBA_RECORD_##first)
+#define ALIGN ROW(ALIGN, "", "zero bits up to a multiple of 64", .bits = 0)
+#define FIELD(structure, number, width, letter, meaning)                                           \
+  ROW(FIELD, #number, meaning, .bits = width, .kind = kind_##letter,                               \
+      .member = MEMBER(structure, number))
+#define OPTIONAL(structure, number, width, letter, when, absent, meaning)                          \
+  ROW(FIELD, #number, meaning, .bits = width, .kind = kind_##letter,                               \
+      .member = MEMBER(structure, number), .condition = &condition_##when, .otherwise = absent)
+#define MASK(structure, number, width, meaning)                                                    \
+  ROW(MASK, #number, meaning, .kind = 'X', .member = MEMBER(structure, number),                    \
+      .count = MEMBER(structure, width))
 #include "backend/config/records.def"
 
 #define RECORD(record, structure, meaning)                                                         \
@@ -80,6 +82,14 @@ const char *sambaRecordRowLabel(const SambaRecordRow *row) {
   return row->name;
 }
 
+/* Of a number that is not always there. */
+static void describeCondition(const SambaRecordRow *row, SambaText *out) {
+  if (row->condition)
+    sambaTextFormat(out, ", if %s", row->condition->text);
+  if (row->condition && row->otherwise)
+    sambaTextFormat(out, ", else %llu", (unsigned long long)row->otherwise);
+}
+
 static void describeRow(const SambaRecordRow *row, SambaText *out) {
   static const char *const kinds[128] = {
       ['U'] = "unsigned", ['S'] = "signed",       ['X'] = "bits",
@@ -89,8 +99,12 @@ static void describeRow(const SambaRecordRow *row, SambaText *out) {
 
   switch (row->form) {
   case SAMBA_ROW_FIELD:
-    sambaTextFormat(out, "| %s | %u | %s | %s |\n", label, row->bits,
-                    kinds[(unsigned char)row->kind], row->meaning);
+    sambaTextFormat(out, "| %s | %u | %s", label, row->bits, kinds[(unsigned char)row->kind]);
+    describeCondition(row, out);
+    sambaTextFormat(out, " | %s |\n", row->meaning);
+    break;
+  case SAMBA_ROW_MASK:
+    sambaTextFormat(out, "| %s | 1 each | bits, one per counter | %s |\n", label, row->meaning);
     break;
   case SAMBA_ROW_ARRAY:
     sambaTextFormat(out, "| %s | | records `%s` | %s |\n", label, sambaRecordGet(row->record)->name,
@@ -98,8 +112,8 @@ static void describeRow(const SambaRecordRow *row, SambaText *out) {
     break;
   case SAMBA_ROW_TRIPS:
   case SAMBA_ROW_STRIDES:
-    sambaTextFormat(out, "| %s | %u each | %s, one per counter | %s |\n", label, row->bits,
-                    kinds[(unsigned char)row->kind], row->meaning);
+    sambaTextFormat(out, "| %s | %u each | %s, one per %scounter | %s |\n", label, row->bits,
+                    kinds[(unsigned char)row->kind], row->inner ? "inner " : "", row->meaning);
     break;
   case SAMBA_ROW_CHOICE:
     sambaTextFormat(out, "| %s | %u | choice | %s |\n", label, row->bits, row->meaning);

@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-enum { SAMBA_IMAGE_VERSION = 2 };
+enum { SAMBA_IMAGE_VERSION = 3 };
 
-/* What the bits of a section hold: a SambaSection whose streams are flows at ports and switch
- * entries. */
+/* What the bits of a section hold: a SambaSection whose streams are flows at ports and entries of
+ * switches. */
 typedef struct SambaPortFlow {
   uint8_t lane;
   uint16_t flow;
@@ -26,13 +26,19 @@ typedef struct SambaUnitRecord {
   SambaUnit unit; /* without ports */
   SambaPortRecord *inputs, *outputs;
 } SambaUnitRecord;
+typedef struct SambaSwitchRecord {
+  int32_t x, y;
+  SambaStreamKind kind;
+  uint32_t entry_count;
+  SambaSwitchEntry *entries; /* read from bits: without place and kind, which the switch has */
+} SambaSwitchRecord;
 typedef struct SambaImage {
   uint32_t version;
   bool split_k;
-  uint32_t symbol_count, unit_count, entry_count;
+  uint32_t symbol_count, unit_count, switch_count;
   SambaFormal *symbols;
   SambaUnitRecord *units;
-  SambaSwitchEntry *entries;
+  SambaSwitchRecord *switches;
 } SambaImage;
 
 typedef enum {
@@ -43,6 +49,7 @@ typedef enum {
 
 typedef enum {
   SAMBA_ROW_FIELD,
+  SAMBA_ROW_MASK,
   SAMBA_ROW_ARRAY,
   SAMBA_ROW_TRIPS,
   SAMBA_ROW_STRIDES,
@@ -56,6 +63,12 @@ typedef struct SambaMember {
   uint8_t size;
 } SambaMember;
 
+/* When an optional number is there. */
+typedef struct SambaRecordCondition {
+  bool (*holds)(const void *structure);
+  const char *text;
+} SambaRecordCondition;
+
 typedef struct SambaRecordRow {
   SambaRowForm form;
   const char *name; /* as written in records.def */
@@ -63,10 +76,14 @@ typedef struct SambaRecordRow {
   uint8_t bits; /* of the number, or of each number of a list */
   char kind;    /* FIELD: U, S, X, B, D, N, K, P, G */
   SambaMember member;
-  SambaMember count;    /* ARRAY, TRIPS */
+  SambaMember count;    /* ARRAY, TRIPS, MASK */
+  SambaMember outer;    /* TRIPS: how many counters are outer ones */
+  bool inner;           /* STRIDES: only those of the counters that are not */
   SambaRecordId record; /* ARRAY: of an item; CHOICE: the first of the records to choose from */
   uint32_t from, until; /* ARRAY */
   uint32_t item_size;   /* ARRAY: bytes of one item's struct */
+  const SambaRecordCondition *condition; /* FIELD: NULL when it is always there */
+  uint64_t otherwise;                    /* FIELD: its number when it is not */
 } SambaRecordRow;
 
 typedef struct SambaRecord {

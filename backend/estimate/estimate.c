@@ -114,18 +114,33 @@ static double cyclesOfNanoseconds(const SambaMachine *machine, int64_t ns) {
   return (double)ns * 1e-9 * (double)machine->clock_hz;
 }
 
-double sambaSectionLoadCycles(const SambaSection *section, const SambaMachine *machine) {
+static bool isRouted(const SambaSection *section) {
+  for (uint32_t s = 0; s < section->stream_count; ++s)
+    if (!section->streams[s].hop_count)
+      return false;
+  return true;
+}
+
+static uint64_t loadBytes(const SambaSection *section, const SambaMachine *machine) {
+  SambaArena arena = {0};
+  uint64_t bytes = sambaSectionLoadMake(section, machine, &arena).bytes;
+  sambaArenaDestroy(&arena);
+  return bytes;
+}
+
+static uint64_t assumedLoadBytes(const SambaSection *section, const SambaMachine *machine) {
   bool ideal = machine->network == SAMBA_NETWORK_IDEAL; /* no switches */
   uint64_t bytes = 0, entries = 0;
   for (uint32_t u = 0; u < section->unit_count; ++u)
     bytes += sambaUnitLoadBytes(&section->units[u]);
-  for (uint32_t s = 0; s < section->stream_count && !ideal; ++s) {
-    const SambaStream *stream = &section->streams[s];
-    uint32_t assumed = SAMBA_ENTRIES_PER_DESTINATION * stream->destination_count;
-    entries += stream->hop_count ? stream->hop_count : assumed;
-  }
+  for (uint32_t s = 0; s < section->stream_count && !ideal; ++s)
+    entries += SAMBA_ENTRIES_PER_DESTINATION * (uint64_t)section->streams[s].destination_count;
+  return bytes + sambaAssumedEntriesBytes(entries);
+}
 
-  bytes += entries * sambaSwitchEntryLoadBytes();
+double sambaSectionLoadCycles(const SambaSection *section, const SambaMachine *machine) {
+  uint64_t bytes =
+      isRouted(section) ? loadBytes(section, machine) : assumedLoadBytes(section, machine);
   return sambaMachineLoadCycles(machine, bytes) +
          cyclesOfNanoseconds(machine, machine->load_latency_ns);
 }

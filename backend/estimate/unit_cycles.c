@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-/* What seven test models (some 80,000 units) have in the mean: counters of a PCU's chain and of the
- * chain of any other port, inputs of a PCU. */
-enum { pcuCounters = 4, portCounters = 3, pcuInputs = 2 };
+/* What PEFs of five models (some 80,000 units) have in the mean: counters of a PCU's chain, how
+ * many of them are outer ones, counters of the chain of any other port, inputs of a PCU. */
+enum { pcuCounters = 5, pcuOuterCounters = 2, portCounters = 3, pcuInputs = 2 };
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
@@ -71,11 +71,15 @@ double sambaMachineLoadCycles(const SambaMachine *machine, uint64_t bytes) {
   return (double)bytes / ((double)machine->load_mbps * 1e6) * (double)machine->clock_hz;
 }
 
-/* A record's size depends on counts alone: what they count may be zero. */
+uint64_t sambaAssumedEntriesBytes(uint64_t entries) {
+  return entries * sambaSwitchLoadBytes(SAMBA_ENTRIES_PER_SWITCH) / SAMBA_ENTRIES_PER_SWITCH;
+}
+
+/* A record's size depends on counts and on what the operation is: other numbers may be zero. */
 static SambaUnit typicalPcu(SambaPort *ports) {
   static const int64_t strides[pcuCounters];
   static const uint32_t trips[pcuCounters];
-  static const SambaLaneOp op;
+  static const SambaLaneOp op = {.opcode = SAMBA_LANE_MAC};
   SambaUnit unit = sambaUnitMake(SAMBA_UNIT_COMPUTE, "", "");
 
   for (uint32_t p = 0; p <= pcuInputs; ++p)
@@ -84,8 +88,10 @@ static SambaUnit typicalPcu(SambaPort *ports) {
   unit.output_count = 1;
   unit.inputs = ports;
   unit.outputs = &ports[pcuInputs];
-  unit.compute = (SambaCompute){
-      .counter_count = pcuCounters, .trips = trips, .program = {.op_count = 1, .ops = &op}};
+  unit.compute = (SambaCompute){.counter_count = pcuCounters,
+                                .token_level = pcuOuterCounters,
+                                .trips = trips,
+                                .program = {.op_count = 1, .ops = &op}};
   return unit;
 }
 
@@ -108,7 +114,7 @@ static SambaUnit typicalPmu(SambaPort *ports) {
 static double typicalLoadCycles(const SambaMachine *machine, const SambaUnit *unit) {
   uint64_t entries = machine->network == SAMBA_NETWORK_IDEAL ? 0 : SAMBA_ENTRIES_PER_UNIT;
   return sambaMachineLoadCycles(machine,
-                                sambaUnitLoadBytes(unit) + entries * sambaSwitchEntryLoadBytes());
+                                sambaUnitLoadBytes(unit) + sambaAssumedEntriesBytes(entries));
 }
 
 double sambaMachinePcuLoadCycles(const SambaMachine *machine) {

@@ -29,9 +29,12 @@
 #define SAMBA_ASSUMED_HOPS 10
 
 /* Switch entries before there are routes, for each destination of a stream and for each unit of a
- * section. Seven test models have 4.7 to 8.2 and 6 to 18 (400,000 entries). */
+ * section. Seven test models have 4.7 to 8.2 and 6 to 18 (400,000 entries); the largest five have
+ * 14.5 for each unit in the mean (1,200,000 entries). */
 #define SAMBA_ENTRIES_PER_DESTINATION 6
-#define SAMBA_ENTRIES_PER_UNIT 12
+#define SAMBA_ENTRIES_PER_UNIT 14
+/* Entries that a switch has for a kind of streams, once it has one: those five have 8 to 12. */
+#define SAMBA_ENTRIES_PER_SWITCH 10
 
 /* A firing on the systolic array: points of the rows (only the first operand of the MAC walks
  * them), of the columns (only the second), of the sums, and of all else. */
@@ -71,6 +74,8 @@ double sambaArrayLatency(const SambaMachine *machine, bool has_tail);
 /* Cycles by which bytes of a configuration, and one more typical PCU or PMU with its share of the
  * switch entries, lengthen a program load. */
 double sambaMachineLoadCycles(const SambaMachine *machine, uint64_t bytes);
+uint64_t
+sambaAssumedEntriesBytes(uint64_t entries); /* with their part of their switches' records */
 double sambaMachinePcuLoadCycles(const SambaMachine *machine);
 double sambaMachinePmuLoadCycles(const SambaMachine *machine);
 

@@ -36,3 +36,7 @@ char sambaLaneOpClass(uint8_t opcode) {
   const LaneOpRow *row = findLaneOp(opcode);
   return row ? row->class : 0;
 }
+
+bool sambaLaneOpHasImmediate(uint8_t opcode) {
+  return sambaLaneOpClass(opcode) == 'V' || opcode == SAMBA_LANE_WRAP;
+}

@@ -15,6 +15,7 @@ typedef enum {
 const char *sambaLaneOpName(uint8_t opcode); /* NULL for an undefined opcode */
 int sambaLaneOpOperands(uint8_t opcode);     /* -1 for an undefined opcode */
 char sambaLaneOpClass(uint8_t opcode);       /* 'S', 'T', 'C', 'R', 'V' or 0 */
+bool sambaLaneOpHasImmediate(uint8_t opcode);
 
 /* A sum of products: the operations that the array does. */
 static inline bool sambaLaneOpIsMac(uint8_t opcode) {

@@ -320,9 +320,30 @@ static SambaStatus collectWires(const SambaSection *section, const SambaMachine 
   return NULL;
 }
 
+SambaSwitchEntry *sambaSwitchEntriesCollect(const SambaSection *section, SambaArena *arena,
+                                            uint32_t *out_count) {
+  size_t hops = 0;
+  for (uint32_t s = 0; s < section->stream_count; ++s)
+    hops += section->streams[s].hop_count;
+  SambaSwitchEntry *entries = SAMBA_ARENA_ARRAY(arena, SambaSwitchEntry, hops);
+  uint32_t count = 0;
+
+  for (uint32_t s = 0; s < section->stream_count; ++s) {
+    const SambaStream *stream = &section->streams[s];
+    for (uint32_t h = 0; h < stream->hop_count; ++h)
+      entries[count++] = (SambaSwitchEntry){stream->hops[h].x, stream->hops[h].y, stream->kind,
+                                            stream->hops[h].in, stream->hops[h].out};
+  }
+
+  if (count)
+    qsort(entries, count, sizeof *entries, compareEntries);
+  *out_count = count;
+  return entries;
+}
+
 SambaStatus sambaFabricCollect(const SambaSection *section, const SambaMachine *machine,
                                SambaArena *arena, SambaFabric *out_fabric) {
-  size_t ends = 0, entries = 0;
+  size_t ends = 0;
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     const SambaUnit *unit = &section->units[u];
     for (uint32_t p = 0; p < unit->input_count; ++p)
@@ -331,10 +352,7 @@ SambaStatus sambaFabricCollect(const SambaSection *section, const SambaMachine *
       ends += unit->outputs[p].stream_count;
   }
 
-  for (uint32_t s = 0; s < section->stream_count; ++s)
-    entries += section->streams[s].hop_count;
-  *out_fabric = (SambaFabric){0, 0, SAMBA_ARENA_ARRAY(arena, SambaFlowEnd, ends),
-                              SAMBA_ARENA_ARRAY(arena, SambaSwitchEntry, entries)};
+  *out_fabric = (SambaFabric){.ends = SAMBA_ARENA_ARRAY(arena, SambaFlowEnd, ends)};
   if (machine->network == SAMBA_NETWORK_IDEAL)
     return collectWires(section, machine, arena, out_fabric);
   SAMBA_RETURN_IF_ERROR(checkGenerators(section, machine));
@@ -346,16 +364,6 @@ SambaStatus sambaFabricCollect(const SambaSection *section, const SambaMachine *
       SAMBA_RETURN_IF_ERROR(collectPort(section, machine, u, p, true, out_fabric));
   }
 
-  for (uint32_t s = 0; s < section->stream_count; ++s) {
-    const SambaStream *stream = &section->streams[s];
-    for (uint32_t h = 0; h < stream->hop_count; ++h)
-      out_fabric->entries[out_fabric->entry_count++] =
-          (SambaSwitchEntry){stream->hops[h].x, stream->hops[h].y, stream->kind, stream->hops[h].in,
-                             stream->hops[h].out};
-  }
-
-  if (out_fabric->entry_count)
-    qsort(out_fabric->entries, out_fabric->entry_count, sizeof *out_fabric->entries,
-          compareEntries);
+  out_fabric->entries = sambaSwitchEntriesCollect(section, arena, &out_fabric->entry_count);
   return NULL;
 }

@@ -65,6 +65,10 @@ int sambaSwitchEntryCompare(const SambaSwitchEntry *a, const SambaSwitchEntry *b
 SambaStatus sambaPlacementCheck(const SambaMachine *machine, const SambaUnit *units,
                                 uint32_t unit_count);
 
+/* The entries of all switches, of the hops of a routed section; ascending, in the arena. */
+SambaSwitchEntry *sambaSwitchEntriesCollect(const SambaSection *section, SambaArena *arena,
+                                            uint32_t *out_count);
+
 /* Takes the network's bits out of a placed and, on a mesh, routed section; an error names what is
  * not placed or routed. Of several destinations at one unit, the i-th in the stream's list gets the
  * i-th hop (in hop order) that ends at that unit. */

@@ -1,6 +1,7 @@
 /* backend/config/encoding.h: round trips, what the bits leave out, damaged bytes, the errors of
  * encoder and decoder. */
 #include "backend/config/encoding.h"
+#include "backend/config/record_codec.h"
 #include "backend/section/fabric/fabric.h"
 #include "test/backend/sample_sections.h"
 
@@ -298,10 +299,11 @@ static void decoderNamesWhatIsWrong(void **state) {
   assertFails(DECODE(sample.bytes.size - 1), "the bytes end inside padding at bit");
   assertFails(DECODE(24), "the bytes end at");
   assertFails(DECODE(13), "the bytes end at symbols: 3 of 64 bits expected, 11 left");
-  data[0] = 1;
-  assertFails(DECODE(sample.bytes.size),
-              "its records have version 1, this program reads version 2");
   data[0] = 2;
+  assertFails(DECODE(sample.bytes.size),
+              "its records have version 2, this program reads version 3");
+  assertFails(DECODE(2), "its records have version 2, this program reads version 3");
+  data[0] = 3;
   data[sample.bytes.size - 1] |= 0x80;
   assertFails(DECODE(sample.bytes.size), "padding before bit");
   data[sample.bytes.size - 1] &= 0x7f;
@@ -309,16 +311,84 @@ static void decoderNamesWhatIsWrong(void **state) {
     sambaArrayAppend(&sample.bytes, 0);
   data = sample.bytes.data;
   assertFails(DECODE(sample.bytes.size), "8 bytes after the end of the section");
+  freeSample(&sample);
+}
 
-  /* The last two switch entries, 16 bytes each, in each other's place. */
-  size_t last = sample.bytes.size - 8 - 16;
-  for (int i = 0; i < 16; ++i) {
-    uint8_t byte = data[last + i];
-    data[last + i] = data[last - 16 + i];
-    data[last - 16 + i] = byte;
+typedef enum { SWAP_ENTRIES, SWAP_SWITCHES, EMPTY_SWITCH, SPLIT_SWITCH } Disorder;
+
+/* Of the last switch, or the last two. */
+static void disturbSwitches(SambaImage *image, Disorder disorder, SambaArena *arena) {
+  SambaSwitchRecord *switches =
+      SAMBA_ARENA_ARRAY(arena, SambaSwitchRecord, image->switch_count + 1);
+  memcpy(switches, image->switches, image->switch_count * sizeof *switches);
+  image->switches = switches;
+  uint32_t with = 0; /* has two entries */
+  while (switches[with].entry_count < 2)
+    ++with;
+  SambaSwitchRecord *last = &switches[image->switch_count - 1], before = last[-1];
+  SambaSwitchEntry *entries = switches[with].entries, first = entries[0];
+
+  switch (disorder) {
+  case SWAP_ENTRIES:
+    entries[0] = entries[1];
+    entries[1] = first;
+    break;
+  case SWAP_SWITCHES:
+    last[-1] = *last;
+    *last = before;
+    break;
+  case EMPTY_SWITCH:
+    last->entry_count = 0;
+    break;
+  case SPLIT_SWITCH: /* into two of one place and kind */
+    memmove(&switches[with + 1], &switches[with],
+            (image->switch_count++ - with) * sizeof *switches);
+    switches[with].entry_count = 1;
+    switches[with + 1].entries = &entries[1];
+    --switches[with + 1].entry_count;
+    break;
   }
+}
 
-  assertFails(DECODE(sample.bytes.size - 8), "is out of order, expected ascending entries");
+static void switchesHaveOneOrder(void **state) {
+  (void)state;
+  static const char *const errors[] = {
+      [SWAP_ENTRIES] = "entry 1 is out of order, expected ascending switches and entries",
+      [SWAP_SWITCHES] = "entry 0 is out of order, expected ascending switches and entries",
+      [EMPTY_SWITCH] = " has 0 entries, expected at least 1",
+      [SPLIT_SWITCH] = " has two records of one kind, expected one"};
+  for (int disorder = SWAP_ENTRIES; disorder <= SPLIT_SWITCH; ++disorder) {
+    Sample sample;
+    encodeSample(&sample, 0);
+    SambaImage image = {0};
+    SambaByteBuffer changed = {0};
+    SambaSection *section;
+    assertOk(sambaRecordRead(SAMBA_RECORD_section, sample.bytes.data, sample.bytes.size,
+                             &sample.arena, &image));
+    disturbSwitches(&image, (Disorder)disorder, &sample.arena);
+    assertOk(sambaRecordWrite(SAMBA_RECORD_section, &image, &changed));
+    assertFails(
+        sambaSectionDecode(changed.data, changed.size, sample.machine, &sample.arena, &section),
+        errors[disorder]);
+    sambaArrayFree(&changed);
+    freeSample(&sample);
+  }
+}
+
+/* Turns are taken among several streams: of one there is nothing to say. */
+static void oneStreamTakesNoTurns(void **state) {
+  (void)state;
+  Sample sample;
+  encodeSample(&sample, gatherSample);
+  SambaSection *decoded;
+  sample.section->units[1].outputs[0].block = 3; /* two streams */
+  sample.section->units[0].outputs[0].block = 7; /* one */
+  sample.bytes.size = 0;
+  assertOk(sambaSectionEncode(sample.section, sample.machine, &sample.bytes));
+  assertOk(sambaSectionDecode(sample.bytes.data, sample.bytes.size, sample.machine, &sample.arena,
+                              &decoded));
+  assert_int_equal(decoded->units[1].outputs[0].block, 3);
+  assert_int_equal(decoded->units[0].outputs[0].block, 1);
   freeSample(&sample);
 }
 
@@ -406,13 +476,67 @@ static void encoderNamesWhatIsWrong(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+/* Counters of one step, whose strides move nothing: nothing else bounds them. */
+static void encoderNamesWhatHasNoBits(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaByteBuffer out = {0};
+  SambaSection *s = sampleMatmul(&arena);
+  SambaAccess *access = &s->units[2].inputs[0].access;
+  access->counter_count = 4;
+  access->trips = LIST(&arena, uint32_t, 4, 1, 64, 128);
+  access->strides = LIST(&arena, int64_t, 0, INT32_MIN, 128, 1);
+  assertOk(ENCODE());
+  access->strides = LIST(&arena, int64_t, 0, INT64_C(1) << 31, 128, 1);
+  assertFails(ENCODE(), "section 'matmul': units 2: inputs 0: strides is 2147483648, which has no "
+                        "room in 32 bits");
+
+  /* The slots of larger machines have room. */
+  s = sampleMatmul(&arena);
+  SambaMachine large = *sampleMachine();
+  large.pmu_bytes = 64 << 20;
+  s->units[2].buffer.slot_elements = 16 << 20;
+  s->units[2].inputs[0].access.base = (16 << 20) - 8192;
+  assertOk(sambaSectionEncode(s, &large, &out));
+
+  s = sampleMatmul(&arena);
+  SambaUnit *unit = &s->units[4];
+  unit->compute.counter_count = 9;
+  unit->compute.trips = LIST(&arena, uint32_t, 2, 2, 4, 4, 2, 64, 16, 16, 1);
+  unit->inputs[1].compute.strides = LIST(&arena, int64_t, 0, 0, 0, 0, 0, 16, 0, 1, 0);
+  unit->outputs[0].compute.strides = LIST(&arena, int64_t, 0, 0, 0, 0, 0, 0, 16, 1, 0);
+  unit->inputs[0].compute.strides = LIST(&arena, int64_t, 0, 0, 0, 0, 0, 16, 1, 0, (1 << 27) - 1);
+  assertOk(ENCODE());
+  unit->inputs[0].compute.strides = LIST(&arena, int64_t, 0, 0, 0, 0, 0, 16, 1, 0, 1 << 27);
+  assertFails(ENCODE(), "section 'matmul': units 4: inputs 0: strides is 134217728, which has no "
+                        "room in 28 bits");
+
+  /* What says nothing has no bits. */
+  s = sampleMatmul(&arena);
+  s->units[3].outputs[0].access.fill = 5;
+  assertFails(ENCODE(), "units 3: outputs 0: fill is 5, expected 0: it has bits only if "
+                        "guard_count > 0");
+  s = sampleMatmul(&arena);
+  s->units[3].buffer.initial = 6;
+  assertFails(ENCODE(), "units 3: initial is 6, expected 0: it has bits only if loop_carried");
+  s = sampleMatmul(&arena);
+  s->units[0].outputs[0].access.index_limit = 7;
+  assertFails(ENCODE(), "units 0: outputs 0: index_limit is 7, expected 0: it has bits only if "
+                        "has_index");
+  sambaArrayFree(&out);
+  sambaArenaDestroy(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(roundTrips),
       cmocka_unit_test(namesComeBack),
       cmocka_unit_test(damageIsRefusedOrHonest),
       cmocka_unit_test(decoderNamesWhatIsWrong),
+      cmocka_unit_test(switchesHaveOneOrder),
+      cmocka_unit_test(oneStreamTakesNoTurns),
       cmocka_unit_test(encoderNamesWhatIsWrong),
+      cmocka_unit_test(encoderNamesWhatHasNoBits),
       cmocka_unit_test(idealNetworksHaveNoRoutes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

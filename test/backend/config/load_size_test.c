@@ -3,6 +3,7 @@
 #include "backend/config/load_size.h"
 
 #include "backend/config/encoding.h"
+#include "backend/section/lane_ops.h"
 #include "test/backend/sample_sections.h"
 
 #include <setjmp.h>
@@ -12,14 +13,14 @@
 
 #include <cmocka.h>
 
-/* 131 bits of numbers, 2 x 32 of trip counts; each of two inputs has 85 bits, a flow of 18 and
- * 2 x 48 of strides; each of two operations 124; the output 101, 18 and 2 x 48. Together 1056,
- * which ends in the 17th word. */
+/* 76 bits of numbers, 2 of reduce_mask, 2 x 32 of trip counts; each of two inputs has 53 bits, a
+ * flow of 18 and 28 of the inner stride; a constant 12 and 64 bits, a product 12 and 2 x 13; the
+ * output 66, 18 and 28. Together 566, which ends in the 9th word. */
 static void unitsAreCountedByTheirFields(void **state) {
   (void)state;
   static const int64_t strides[2] = {0};
   static const uint32_t trips[2] = {4, 16};
-  static const SambaLaneOp ops[2] = {{0}};
+  static const SambaLaneOp ops[2] = {{.opcode = SAMBA_LANE_CONSTANT}, {.opcode = SAMBA_LANE_MUL}};
   SambaPort ports[3];
   for (int p = 0; p < 3; ++p)
     ports[p] = (SambaPort){.stream_count = 1, .compute = {.strides = strides}};
@@ -29,17 +30,24 @@ static void unitsAreCountedByTheirFields(void **state) {
   unit.output_count = 1;
   unit.inputs = ports;
   unit.outputs = &ports[2];
-  unit.compute =
-      (SambaCompute){.counter_count = 2, .trips = trips, .program = {.op_count = 2, .ops = ops}};
-  assert_int_equal(sambaUnitLoadBytes(&unit), 17 * 8);
+  unit.compute = (SambaCompute){
+      .counter_count = 2, .token_level = 1, .trips = trips, .program = {.op_count = 2, .ops = ops}};
+  assert_int_equal(sambaUnitLoadBytes(&unit), 9 * 8);
 
-  unit.outputs[0].stream_count = 4; /* three flows more: 1110 bits */
-  assert_int_equal(sambaUnitLoadBytes(&unit), 18 * 8);
+  unit.outputs[0].stream_count = 4; /* three flows more, and a block: 652 bits */
+  assert_int_equal(sambaUnitLoadBytes(&unit), 11 * 8);
   unit.x = unit.y = 3;
   unit.name = "a long name";
-  assert_int_equal(sambaUnitLoadBytes(&unit), 18 * 8);
+  assert_int_equal(sambaUnitLoadBytes(&unit), 11 * 8);
+}
 
-  assert_int_equal(sambaSwitchEntryLoadBytes(), 16); /* 88 bits */
+/* 42 bits of a switch, 42 of each entry. */
+static void switchesAreCountedByTheirEntries(void **state) {
+  (void)state;
+  assert_int_equal(sambaSwitchLoadBytes(1), 2 * 8);
+  assert_int_equal(sambaSwitchLoadBytes(2), 2 * 8);
+  assert_int_equal(sambaSwitchLoadBytes(3), 3 * 8);
+  assert_int_equal(sambaSwitchLoadBytes(100), 67 * 8); /* 4242 bits */
 }
 
 typedef struct Encoded {
@@ -74,7 +82,19 @@ static void aSectionLoadsItsUnitsAndSwitches(void **state) {
   }
 }
 
-/* The switch entries end the bits, 16 bytes each that begin with y and x, 10 bits each. */
+static uint32_t nextBits(const uint8_t *data, size_t *position, uint32_t bits) {
+  uint32_t number = 0;
+  for (uint32_t b = 0; b < bits; ++b, ++*position)
+    number |= (uint32_t)(data[*position / 8] >> *position % 8 & 1) << b;
+  return number;
+}
+
+/* One end of a switch entry: a port, the address generator at port 5, lane and flow. */
+static void skipLane(const uint8_t *data, size_t *position) {
+  *position += nextBits(data, position, 3) == 5 ? 12 + 6 + 12 : 6 + 12;
+}
+
+/* The switches end the bits: whole words that begin with y, x, kind and the number of entries. */
 static void tilesHaveWhatLiesInThem(void **state) {
   (void)state;
   Encoded encoded;
@@ -84,13 +104,21 @@ static void tilesHaveWhatLiesInThem(void **state) {
   assert_int_equal(load.tile_count, 8); /* 4 x 2 tiles of 13 x 20 sites */
   uint64_t bytes[8] = {0};
 
-  uint64_t entries = 0;
-  for (uint32_t s = 0; s < section->stream_count; ++s)
-    entries += section->streams[s].hop_count;
-  const uint8_t *entry = encoded.bytes.data + encoded.bytes.size - 16 * entries;
-  for (uint64_t e = 0; e < entries; ++e, entry += 16) {
-    uint32_t number = entry[0] | (uint32_t)entry[1] << 8 | (uint32_t)entry[2] << 16;
-    bytes[(number & 1023) / 20 * 4 + (number >> 10 & 1023) / 13] += 16;
+  uint64_t units = 0;
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    units += sambaUnitLoadBytes(&section->units[u]);
+  size_t position = 8 * (16 + 8 * section->symbol_count + units);
+  while (position < 8 * encoded.bytes.size) {
+    size_t start = position;
+    uint32_t y = nextBits(encoded.bytes.data, &position, 10);
+    uint32_t x = nextBits(encoded.bytes.data, &position, 10);
+    position += 2;
+    for (uint32_t e = nextBits(encoded.bytes.data, &position, 20); e > 0; --e) {
+      skipLane(encoded.bytes.data, &position);
+      skipLane(encoded.bytes.data, &position);
+    }
+    position = (position + 63) / 64 * 64;
+    bytes[y / 20 * 4 + x / 13] += (position - start) / 8;
   }
 
   for (uint32_t u = 0; u < section->unit_count; ++u) {
@@ -114,6 +142,7 @@ static void tilesHaveWhatLiesInThem(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(unitsAreCountedByTheirFields),
+                                     cmocka_unit_test(switchesAreCountedByTheirEntries),
                                      cmocka_unit_test(aSectionLoadsItsUnitsAndSwitches),
                                      cmocka_unit_test(tilesHaveWhatLiesInThem)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,13 +66,13 @@ static void samplesRoundTrip(void **state) {
   gather->units[5].layer = "two words";
   gather->symbols[0].name = gather->symbols[1].name = "x y";
   gather->split_k = true;
+  gather->units[1].outputs[0].access.fill = 0x7fc00000; /* a NaN has no decimal text */
   gather->units[4].inputs[0].streams = LIST(&arena, uint32_t, 4, 3);
   gather->units[1].outputs[0].streams = LIST(&arena, uint32_t, 2, 1);
   checkRoundTrip(gather, sampleLargeMachine(), &arena);
   SambaSection *matmul = sampleMatmul(&arena);
   matmul->units[2].buffer.initial = 0x3f80;
   matmul->units[2].buffer.loop_carried = true;
-  matmul->units[2].outputs[0].access.fill = 0x7fc0; /* a NaN has no decimal text */
   matmul->units[4].compute.program.ops =
       LIST(&arena, SambaLaneOp, {SAMBA_LANE_MAC, SAMBA_DTYPE_F32, {0, 1, 0}, 0},
            {SAMBA_LANE_CONSTANT, SAMBA_DTYPE_F32, {0, 0, 0}, 0x3eaaaaab});

@@ -22,7 +22,7 @@
 
 static void testFields(void **state) {
   (void)state;
-  EXPECT(pef->header.major = 1, "header: major is 1, expected 2");
+  EXPECT(pef->header.major = 1, "header: major is 1, expected 3");
   EXPECT(pef->symbols[1].kind = 77, "symbol 1: kind is 77, which has no meaning");
   EXPECT(pef->symbols[1].flags = 0x101,
          "symbol 1: flags is 0x101, but only the bits 0x1f have a meaning");

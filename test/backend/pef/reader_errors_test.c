@@ -137,12 +137,12 @@ static void testContainer(void **state) {
 
 static void testVersions(void **state) {
   (void)state;
-  expectOpenError(patched(".samba.headers", records, 3),
-                  "format version 3.0 is newer than 2.0, the newest this program reads; use a "
+  expectOpenError(patched(".samba.headers", records, 4),
+                  "format version 4.0 is newer than 3.0, the newest this program reads; use a "
                   "newer Samba, or compile "
                   "again with this one");
-  expectOpenError(patched(".samba.headers", records, 1),
-                  "format version 1.0 is older than 2.0, the oldest this program reads; compile "
+  expectOpenError(patched(".samba.headers", records, 2),
+                  "format version 2.0 is older than 3.0, the oldest this program reads; compile "
                   "again with this one");
   expectOpenError(patched(".samba.headers", records, 0), "format version 0.0 does not exist");
   expectOpenError(renamed(".samba.headers", ".samba.xxx"),

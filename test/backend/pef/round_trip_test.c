@@ -34,7 +34,7 @@ static void testFields(void **state) {
   SambaPef *pef = samplePefCreate();
   SambaPef *back = writeAndOpen(pef, samplePath(0, "a.pef"));
 
-  assert_int_equal(back->header.major, 2);
+  assert_int_equal(back->header.major, 3);
   assert_int_equal(back->symbols_count, 4);
   const SambaPefSymbol *w = &back->symbols[SAMPLE_W];
   assertText(w->name, "fc1.weight \xff\"");

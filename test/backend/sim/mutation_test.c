@@ -82,7 +82,7 @@ static void collectPlaces(SambaRecordId id, void *structure, uint32_t counters, 
                     strcmp(label, "slot_count") != 0; /* would not fit its array any more */
     if (row->form == SAMBA_ROW_TRIPS)
       counters = (uint32_t)sambaMemberGet(structure, row->count, false);
-    if ((row->form == SAMBA_ROW_FIELD && !is_count) ||
+    if ((row->form == SAMBA_ROW_FIELD && !is_count) || row->form == SAMBA_ROW_MASK ||
         ((row->form == SAMBA_ROW_TRIPS || row->form == SAMBA_ROW_STRIDES) && counters))
       sambaArrayAppend(places, (Place){structure, row, counters});
     if (row->form == SAMBA_ROW_CHOICE)
@@ -120,10 +120,10 @@ static uint64_t changedNumber(uint64_t old) {
 
 static void change(const Place *place) {
   const SambaRecordRow *row = place->row;
-  if (row->form == SAMBA_ROW_FIELD) {
+  if (row->form == SAMBA_ROW_FIELD || row->form == SAMBA_ROW_MASK) {
     uint64_t number =
         changedNumber(sambaMemberGet(place->structure, row->member, row->kind == 'S'));
-    if (row->kind != 'S' && row->bits < 64)
+    if (row->kind != 'S' && row->form == SAMBA_ROW_FIELD && row->bits < 64)
       number &= (UINT64_C(1) << row->bits) - 1;
     sambaMemberSet(place->structure, row->member, number);
     return;
