@@ -148,6 +148,12 @@ uint64_t sambaPefSymbolSpan(const SambaPefSymbol *symbol) {
   return symbol->bytes ? (symbol->bytes / bytes - 1) * step + bytes : 0;
 }
 
+bool sambaPefSymbolsMeet(const SambaPefSymbol *one, const SambaPefSymbol *other) {
+  return one->region == other->region &&
+         one->address < other->address + sambaPefSymbolSpan(other) &&
+         other->address < one->address + sambaPefSymbolSpan(one);
+}
+
 uint32_t sambaPefFindSymbol(const SambaPef *pef, SambaStringRef name) {
   for (uint32_t i = 0; i < pef->symbols_count; ++i)
     if (sambaStringRefEqual(pef->symbols[i].name, name))

@@ -35,6 +35,8 @@ SambaStatus sambaPefGetMachine(const SambaPef *pef, SambaMachine *out_machine);
 uint64_t sambaPefSymbolElements(const SambaPefSymbol *symbol);
 /* Bytes of device memory from the first element of a symbol to its last one. */
 uint64_t sambaPefSymbolSpan(const SambaPefSymbol *symbol);
+/* Do they have bytes in common, as names of the same memory do? */
+bool sambaPefSymbolsMeet(const SambaPefSymbol *one, const SambaPefSymbol *other);
 /* A symbol lies in blocks of block_bytes, one every block_step bytes; row-major ones are one. */
 void sambaPefSymbolBlocks(const SambaPefSymbol *symbol, uint64_t *out_bytes, uint64_t *out_step);
 /* Index of a symbol or section by name, SAMBA_PEF_NONE when there is none. Linear; build a map for

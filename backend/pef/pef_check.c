@@ -236,6 +236,23 @@ static bool sameShape(const SambaPefSymbol *a, const SambaPefSymbol *b) {
   return same;
 }
 
+/* A copy in f32 keeps its bytes, as what it is the copy of does, and lies elsewhere. */
+static SambaStatus checkMaster(const SambaPef *pef, const SambaPefSymbol *symbol) {
+  const SambaPefSymbol *master = &pef->symbols[symbol->master];
+  if (!sambaDTypeIsFloat(symbol->device_dtype) || sambaDTypeBytes(symbol->device_dtype) != 2)
+    return INVALID("it has a master, but its elements are %s, expected bf16 or f16",
+                   sambaDTypeName(symbol->device_dtype));
+  if (master->device_dtype != SAMBA_DTYPE_F32 || !sameShape(symbol, master))
+    return INVALID("master is symbol %u, which is no f32 of its shape", symbol->master);
+  if (master->kind != SAMBA_PEF_SYMBOL_OPTIMIZER_STATE)
+    return INVALID("master is symbol %u, which is no optimizer_state", symbol->master);
+  if (!(symbol->flags & master->flags & SAMBA_PEF_PERSISTENT))
+    return INVALID("master is symbol %u; both must have the flag persistent", symbol->master);
+  if (sambaPefSymbolsMeet(symbol, master))
+    return INVALID("master is symbol %u, which has bytes in common with it", symbol->master);
+  return NULL;
+}
+
 /* What a symbol says of itself and of others in training. */
 static SambaStatus checkRole(const SambaPef *pef, const SambaPefSymbol *symbol) {
   bool data = symbol->init == SAMBA_PEF_INIT_BLOB || symbol->init == SAMBA_PEF_INIT_FILE;
@@ -266,6 +283,8 @@ static SambaStatus checkRole(const SambaPef *pef, const SambaPefSymbol *symbol) 
                      symbol->update_of);
   }
 
+  if (symbol->master != SAMBA_PEF_NONE)
+    SAMBA_RETURN_IF_ERROR(checkMaster(pef, symbol));
   uint32_t bits = 8 * sambaDTypeBytes(symbol->device_dtype);
   if (symbol->init == SAMBA_PEF_INIT_FILL && bits < 64 && symbol->init_value >> bits)
     return INVALID("init_value is 0x%llx, which is no %s", (unsigned long long)symbol->init_value,

@@ -18,6 +18,8 @@
 #define SAMBA_ARGIN_ATTRIBUTE "samba.argin"
 /* The number of the optimizer (of samba.optimizers) that trains a weight; absent: 0. */
 #define SAMBA_OPTIMIZER_ATTRIBUTE "samba.optimizer"
+/* The name of the argument that is its copy in f32: what the host writes goes into both. */
+#define SAMBA_MASTER_ATTRIBUTE "samba.master"
 /* Elements that follow each other in memory, and from the start of such a block to the next. The
  * argument lies among the elements of a result of its region. */
 #define SAMBA_BLOCK_ATTRIBUTE "samba.block"

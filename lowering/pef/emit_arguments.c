@@ -152,6 +152,35 @@ static SambaStatus emitArgument(SambaEmitter *emitter, MlirOperation function, i
                   *out_symbol);
 }
 
+uint32_t sambaEmittedArgument(const SambaEmitter *emitter, MlirOperation function,
+                              const SambaStringMap *arguments, MlirAttribute text) {
+  uint32_t index, symbol = SAMBA_PEF_NONE;
+  if (sambaStringMapGet(arguments, sambaEmitText(text), &index))
+    sambaPointerMapGet(&emitter->symbol_of, mlirBlockGetArgument(sambaBodyOf(function), index).ptr,
+                       &symbol);
+  return symbol;
+}
+
+/* A weight knows its copy in f32. Graphs that share the one share the other. */
+static SambaStatus linkMaster(SambaEmitter *emitter, MlirOperation function, intptr_t i) {
+  MlirAttribute name = sambaFunctionAttribute(function, "arg_attrs", i, SAMBA_MASTER_ATTRIBUTE);
+  uint32_t weight, master = sambaEmittedArgument(emitter, function,
+                                                 &emitter->names_in_graph.argument_named, name);
+  if (master == SAMBA_PEF_NONE ||
+      !sambaPointerMapGet(&emitter->symbol_of, mlirBlockGetArgument(sambaBodyOf(function), i).ptr,
+                          &weight))
+    return NULL;
+
+  SambaPefSymbol *symbol = &emitter->symbols.data[weight];
+  if (symbol->master != SAMBA_PEF_NONE && symbol->master != master)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "symbol '%.*s' has one samba.master here and another one in an earlier "
+                           "graph; let the two have one name and type",
+                           SAMBA_STRING_ARGS(symbol->name));
+  symbol->master = master;
+  return NULL;
+}
+
 SambaStatus sambaEmitArguments(SambaEmitter *emitter, MlirOperation function,
                                SambaPefGraph *graph) {
   intptr_t count = mlirBlockGetNumArguments(sambaBodyOf(function));
@@ -167,6 +196,9 @@ SambaStatus sambaEmitArguments(SambaEmitter *emitter, MlirOperation function,
     if (emitter->symbols.data[index].kind == SAMBA_PEF_SYMBOL_INPUT)
       graph->inputs[graph->inputs_count++].symbol = index;
   }
+
+  for (intptr_t i = 0; i < count; ++i)
+    SAMBA_RETURN_IF_ERROR(linkMaster(emitter, function, i));
   return NULL;
 }
 

@@ -100,28 +100,18 @@ SambaStatus sambaEmitResults(SambaEmitter *emitter, MlirOperation function, Mlir
   return NULL;
 }
 
-/* The symbol of the argument that the map has for the text; SAMBA_PEF_NONE: there is none. */
-static uint32_t symbolOfArgument(const SambaEmitter *emitter, MlirOperation function,
-                                 const SambaStringMap *arguments, MlirAttribute text) {
-  uint32_t index, symbol = SAMBA_PEF_NONE;
-  if (sambaStringMapGet(arguments, sambaEmitText(text), &index))
-    sambaPointerMapGet(&emitter->symbol_of, mlirBlockGetArgument(sambaBodyOf(function), index).ptr,
-                       &symbol);
-  return symbol;
-}
-
 /* A gradient is known to what it is the gradient of, an update says what it updates. */
 static void linkResult(SambaEmitter *emitter, MlirOperation function, intptr_t index,
                        uint32_t result) {
   SambaPefSymbol *symbols = emitter->symbols.data;
   const SambaRegions *names = &emitter->names_in_graph;
-  uint32_t owner = symbolOfArgument(
+  uint32_t owner = sambaEmittedArgument(
       emitter, function, &names->argument_named,
       sambaFunctionAttribute(function, "res_attrs", index, SAMBA_GRAD_OF_ATTRIBUTE));
   if (owner != SAMBA_PEF_NONE)
     symbols[owner].grad_symbol = result;
 
-  uint32_t updated = symbolOfArgument(
+  uint32_t updated = sambaEmittedArgument(
       emitter, function, &names->argument_in,
       sambaFunctionAttribute(function, "res_attrs", index, SAMBA_REGION_ATTRIBUTE));
   if (symbols[result].kind == SAMBA_PEF_SYMBOL_UPDATE && updated != result)

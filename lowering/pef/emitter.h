@@ -84,6 +84,9 @@ SambaStatus sambaEmitInitialData(SambaEmitter *emitter, MlirAttribute value,
 /* ---- Arguments and constants of a graph (emit_arguments.c) ---- */
 
 SambaStatus sambaEmitArguments(SambaEmitter *emitter, MlirOperation function, SambaPefGraph *graph);
+/* The symbol of the argument that the map has for the text; SAMBA_PEF_NONE: there is none. */
+uint32_t sambaEmittedArgument(const SambaEmitter *emitter, MlirOperation function,
+                              const SambaStringMap *arguments, MlirAttribute text);
 SambaStatus sambaEmitConstant(SambaEmitter *emitter, MlirOperation function,
                               MlirOperation operation);
 

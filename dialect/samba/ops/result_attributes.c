@@ -1,4 +1,4 @@
-/* Regions and gradients of a graph's results; see result_attributes.h. */
+/* Regions and gradients of a graph's results, masters of its arguments; see result_attributes.h. */
 #include "dialect/samba/ops/result_attributes.h"
 
 #include "dialect/samba/samba.h"
@@ -23,8 +23,9 @@ static MlirAttribute find(MlirAttribute list, intptr_t index, const char *name) 
   return sambaDictionaryFind(mlirArrayAttrGetElement(list, index), name);
 }
 
-/* False when there is nothing to do: another result before this one has the attribute too. */
-static bool read(MlirOperation op, const char *name, unsigned index, Interface *out) {
+/* False when there is nothing to do: an earlier one of the list has the attribute too. */
+static bool read(MlirOperation op, const char *list, const char *name, unsigned index,
+                 Interface *out) {
   MlirAttribute type = sambaOperationAttribute(op, "function_type");
   if (mlirAttributeIsNull(type))
     return false;
@@ -32,8 +33,9 @@ static bool read(MlirOperation op, const char *name, unsigned index, Interface *
                      .function = mlirTypeAttrGetValue(type),
                      .arguments = sambaOperationAttribute(op, "arg_attrs"),
                      .results = sambaOperationAttribute(op, "res_attrs")};
+  MlirAttribute entries = sambaOperationAttribute(op, list);
   for (intptr_t earlier = index; earlier-- > 0;)
-    if (!mlirAttributeIsNull(find(out->results, earlier, name)))
+    if (!mlirAttributeIsNull(find(entries, earlier, name)))
       return false;
   return true;
 }
@@ -43,9 +45,9 @@ static MlirAttribute regionOfArgument(const Interface *graph, intptr_t index) {
   return mlirAttributeIsNull(region) ? find(graph->arguments, index, SAMBA_NAME_ATTRIBUTE) : region;
 }
 
-/* The text that result number `index` has under the name; null: none, or others refuse it. */
-static MlirAttribute textOfResult(const Interface *graph, intptr_t index, const char *name) {
-  MlirAttribute text = find(graph->results, index, name);
+/* The text that number `index` of a list has under the name; null: none, or others refuse it. */
+static MlirAttribute textOf(MlirAttribute list, intptr_t index, const char *name) {
+  MlirAttribute text = find(list, index, name);
   bool fits = !mlirAttributeIsNull(text) && mlirAttributeIsAString(text);
   return fits ? text : mlirAttributeGetNull();
 }
@@ -53,7 +55,7 @@ static MlirAttribute textOfResult(const Interface *graph, intptr_t index, const 
 /* Attributes are unique in a context: equal names are the same pointer. */
 bool sambaVerifyResultRegions(MlirOperation op, unsigned index) {
   Interface graph;
-  if (!read(op, SAMBA_REGION_ATTRIBUTE, index, &graph))
+  if (!read(op, "res_attrs", SAMBA_REGION_ATTRIBUTE, index, &graph))
     return true;
   SambaPointerMap owners = {0}; /* region -> its first argument */
   SambaPointerMap others = {0}; /* region -> the first that has another type than that one */
@@ -72,7 +74,7 @@ bool sambaVerifyResultRegions(MlirOperation op, unsigned index) {
 
   bool fine = true;
   for (intptr_t r = index; r < mlirFunctionTypeGetNumResults(graph.function) && fine; ++r) {
-    MlirAttribute region = textOfResult(&graph, r, SAMBA_REGION_ATTRIBUTE);
+    MlirAttribute region = textOf(graph.results, r, SAMBA_REGION_ATTRIBUTE);
     if (!region.ptr || !sambaPointerMapGet(&owners, region.ptr, &argument) ||
         (mlirTypeEqual(mlirFunctionTypeGetInput(graph.function, argument),
                        mlirFunctionTypeGetResult(graph.function, r)) &&
@@ -99,21 +101,32 @@ static bool haveOneShape(MlirType left, MlirType right) {
   return same;
 }
 
+/* The type itself where it has no elements, which others refuse. */
+static MlirType elementOf(MlirType type) {
+  return mlirTypeIsAShaped(type) ? mlirShapedTypeGetElementType(type) : type;
+}
+
+/* Name -> its first argument. */
+static void nameArguments(const Interface *graph, SambaPointerMap *owners) {
+  uint32_t argument;
+  for (uint32_t i = 0; i < (uint32_t)mlirFunctionTypeGetNumInputs(graph->function); ++i) {
+    const void *name = find(graph->arguments, i, SAMBA_NAME_ATTRIBUTE).ptr;
+    if (name && !sambaPointerMapGet(owners, name, &argument))
+      sambaPointerMapSet(owners, name, i);
+  }
+}
+
 bool sambaVerifyResultGradients(MlirOperation op, unsigned index) {
   Interface graph;
-  if (!read(op, SAMBA_GRAD_OF_ATTRIBUTE, index, &graph))
+  if (!read(op, "res_attrs", SAMBA_GRAD_OF_ATTRIBUTE, index, &graph))
     return true;
-  SambaPointerMap owners = {0}; /* name -> its first argument */
+  SambaPointerMap owners = {0};
   uint32_t argument;
-  for (uint32_t i = 0; i < (uint32_t)mlirFunctionTypeGetNumInputs(graph.function); ++i) {
-    const void *name = find(graph.arguments, i, SAMBA_NAME_ATTRIBUTE).ptr;
-    if (name && !sambaPointerMapGet(&owners, name, &argument))
-      sambaPointerMapSet(&owners, name, i);
-  }
+  nameArguments(&graph, &owners);
 
   bool fine = true;
   for (intptr_t r = index; r < mlirFunctionTypeGetNumResults(graph.function) && fine; ++r) {
-    MlirAttribute of = textOfResult(&graph, r, SAMBA_GRAD_OF_ATTRIBUTE);
+    MlirAttribute of = textOf(graph.results, r, SAMBA_GRAD_OF_ATTRIBUTE);
     if (!of.ptr)
       continue;
     if (!sambaPointerMapGet(&owners, of.ptr, &argument))
@@ -125,6 +138,35 @@ bool sambaVerifyResultGradients(MlirOperation op, unsigned index) {
       fine = sambaEmitOpError(
           op, "result %lld is the gradient of argument '%.*s', but does not have its shape",
           (long long)r, SAMBA_MLIR_STRING_ARGS(mlirStringAttrGetValue(of)));
+  }
+
+  sambaPointerMapFree(&owners);
+  return fine;
+}
+
+bool sambaVerifyMasters(MlirOperation op, unsigned index) {
+  Interface graph;
+  if (!read(op, "arg_attrs", SAMBA_MASTER_ATTRIBUTE, index, &graph))
+    return true;
+  SambaPointerMap owners = {0};
+  nameArguments(&graph, &owners);
+
+  bool fine = true;
+  for (intptr_t a = index; a < mlirFunctionTypeGetNumInputs(graph.function) && fine; ++a) {
+    MlirAttribute name = textOf(graph.arguments, a, SAMBA_MASTER_ATTRIBUTE);
+    uint32_t master;
+    if (!name.ptr)
+      continue;
+    if (!sambaPointerMapGet(&owners, name.ptr, &master))
+      fine = sambaEmitOpError(
+          op, "argument %lld: samba.master names '%.*s', but no argument has this name",
+          (long long)a, SAMBA_MLIR_STRING_ARGS(mlirStringAttrGetValue(name)));
+    else if (!mlirTypeIsAF32(elementOf(mlirFunctionTypeGetInput(graph.function, master))) ||
+             !haveOneShape(mlirFunctionTypeGetInput(graph.function, a),
+                           mlirFunctionTypeGetInput(graph.function, master)))
+      fine =
+          sambaEmitOpError(op, "argument %lld has the master '%.*s', which is no f32 of its shape",
+                           (long long)a, SAMBA_MLIR_STRING_ARGS(mlirStringAttrGetValue(name)));
   }
 
   sambaPointerMapFree(&owners);

@@ -1,4 +1,4 @@
-/* What the results of a graph say about its arguments; inside dialect/samba/ops.
+/* What the results of a graph, and arguments, say about its arguments; inside dialect/samba/ops.
  *
  * The verifier comes with one attribute of one result at a time. To look through the arguments for
  * each would take the square of their number, which a graph that trains has many of. So the first
@@ -15,5 +15,7 @@
 bool sambaVerifyResultRegions(MlirOperation op, unsigned index);
 /* A gradient has the shape of the argument that it belongs to. Result number `index` is one. */
 bool sambaVerifyResultGradients(MlirOperation op, unsigned index);
+/* A copy in f32 is another argument, of the same shape. Argument number `index` has one. */
+bool sambaVerifyMasters(MlirOperation op, unsigned index);
 
 #endif

@@ -156,6 +156,7 @@ static const struct {
     {SAMBA_MEMORY_ATTRIBUTE, onArgument | onResult, checkMemory},
     {SAMBA_REQUIRES_GRAD_ATTRIBUTE, onArgument, checkFlag},
     {SAMBA_ARGIN_ATTRIBUTE, onArgument, checkArgin},
+    {SAMBA_MASTER_ATTRIBUTE, onArgument, checkText},
     {SAMBA_BLOCK_ATTRIBUTE, onArgument, checkBlock},
     {SAMBA_DIM_NAME_ATTRIBUTE, onArgument | onResult, checkNames},
     {SAMBA_SHARD_ATTRIBUTE, onArgument | onResult, checkDictionary},
@@ -325,6 +326,8 @@ bool sambaVerifySambaAttribute(MlirOperation op, SambaAttributePlace place, unsi
       return checkArginFits(&site);
     if (sambaStringRefEqualC(name, SAMBA_GRAD_OF_ATTRIBUTE))
       return checkGradient(&site);
+    if (sambaStringRefEqualC(name, SAMBA_MASTER_ATTRIBUTE))
+      return sambaVerifyMasters(op, index);
     if (place == SAMBA_ON_RESULT && sambaStringRefEqualC(name, SAMBA_REGION_ATTRIBUTE))
       return sambaVerifyResultRegions(op, index);
     return true;

@@ -119,6 +119,27 @@ static void testLayouts(void **state) {
          "it lies in blocks, and has init data; expected init none");
 }
 
+/* The weight in bf16, and the state as its copy. */
+static SambaPefSymbol *giveMaster(SambaPef *pef) {
+  SambaPefSymbol *weight = &pef->symbols[SAMPLE_W], *state = &pef->symbols[SAMPLE_STATE];
+  weight->device_dtype = SAMBA_DTYPE_BF16;
+  weight->bytes = 24;
+  weight->master = SAMPLE_STATE;
+  state->kind = SAMBA_PEF_SYMBOL_OPTIMIZER_STATE;
+  state->flags = SAMBA_PEF_PERSISTENT;
+  state->dims = weight->dims;
+  state->bytes = 48;
+  expectOk(sambaPefCheck(pef));
+  return weight;
+}
+
+/* Into the middle of the region's first symbol. */
+static void moveInto(SambaPef *pef, SambaPefSymbol *symbol, uint32_t region) {
+  pef->regions[symbol->region].owners_count = 0;
+  symbol->region = region;
+  symbol->address = pef->regions[region].address + 24;
+}
+
 static void testRoles(void **state) {
   (void)state;
   SambaPefSymbolFlags trained = SAMBA_PEF_REQUIRES_GRAD;
@@ -143,6 +164,19 @@ static void testRoles(void **state) {
   EXPECT(pef->symbols[SAMPLE_Y].update_of = SAMPLE_X;
          pef->symbols[SAMPLE_Y].kind = SAMBA_PEF_SYMBOL_UPDATE,
          "update_of is symbol 0, which is no other one of its shape and dtype");
+  EXPECT(giveMaster(pef)->device_dtype = SAMBA_DTYPE_F32;
+         pef->symbols[SAMPLE_W].bytes = 48, "it has a master, but its elements are f32, expected "
+                                            "bf16 or f16");
+  EXPECT(giveMaster(pef)->master = SAMPLE_Y, "master is symbol 2, which is no f32 of its shape");
+  EXPECT(giveMaster(pef); pef->symbols[SAMPLE_STATE].device_dtype = SAMBA_DTYPE_I32,
+                          "master is symbol 3, which is no f32 of its shape");
+  EXPECT(giveMaster(pef); pef->symbols[SAMPLE_STATE].kind = SAMBA_PEF_SYMBOL_BUFFER,
+                          "master is symbol 3, which is no optimizer_state");
+  EXPECT(giveMaster(pef)->flags = 0, "master is symbol 3; both must have the flag persistent");
+  EXPECT(giveMaster(pef); pef->symbols[SAMPLE_STATE].flags = 0,
+                          "master is symbol 3; both must have the flag persistent");
+  EXPECT(moveInto(pef, giveMaster(pef), SAMPLE_STATE),
+         "master is symbol 3, which has bytes in common with it");
   EXPECT(pef->symbols[SAMPLE_STATE].init_value = UINT64_C(1) << 32,
          "init_value is 0x100000000, which is no f32");
   EXPECT(pef->graphs[0].outputs[0].flags = SAMBA_PEF_OUTPUT_LOSS,

@@ -234,6 +234,26 @@ func.func @f(%x: tensor<2xf32> {samba.name = "x"}) -> (tensor<2xf32> {samba.kind
 
 // -----
 
+// expected-error@below {{argument 0: samba.master names 'c', but no argument has this name}}
+func.func @f(%w: tensor<2xbf16> {samba.name = "w", samba.master = "c"}) { return }
+
+// -----
+
+// expected-error@below {{argument 0 has the master 'c', which is no f32 of its shape}}
+func.func @f(%w: tensor<2xbf16> {samba.name = "w", samba.master = "c"}, %c: tensor<2xbf16> {samba.name = "c"}) { return }
+
+// -----
+
+// expected-error@below {{argument 1 has the master 'c', which is no f32 of its shape}}
+func.func @f(%c: tensor<3xf32> {samba.name = "c"}, %w: tensor<2xbf16> {samba.name = "w", samba.master = "c"}) { return }
+
+// -----
+
+// expected-error@below {{attribute 'samba.master' cannot stand on a result}}
+func.func @f(%x: tensor<2xf32> {samba.name = "x"}) -> (tensor<2xf32> {samba.master = "x"}) { return %x : tensor<2xf32> }
+
+// -----
+
 // expected-error@below {{result 0 is the gradient of argument 'w', but does not have its shape}}
 func.func @f(%x: tensor<2xf32> {samba.name = "x"}, %w: tensor<3xf32> {samba.name = "w"}) -> (tensor<2xf32> {samba.kind = "gradient", samba.grad_of = "w"}) { return %x : tensor<2xf32> }
 
