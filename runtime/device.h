@@ -21,6 +21,8 @@ typedef struct SambaDeviceFunctions {
   /* Has anything written the symbol since the PEF was loaded: its initial data, a write, a launch?
    */
   bool (*is_written)(const SambaDevice *device, uint32_t symbol);
+  /* Does the call write to what it binds to that formal argument? NULL: the device does not say. */
+  bool (*writes)(const SambaDevice *device, uint32_t call, uint32_t formal);
   /* Runs one call of the schedule. argins: one value (bits) per argin of the PEF. */
   SambaStatus (*launch)(SambaDevice *device, uint32_t call, const uint64_t *argins,
                         SambaDeviceActivity *out_activity);

@@ -1,5 +1,7 @@
 /* Runs: which calls, what may be missing, launching them; see samba/session.h. */
 #include "runtime/clock.h"
+#include "runtime/follow_weights.h"
+#include "runtime/masters.h"
 #include "runtime/run_plan.h"
 #include "runtime/session.h"
 #include "runtime/tensors.h"
@@ -102,8 +104,10 @@ bool sambaSessionFindMissingInput(const SambaSession *session, const SambaRunOrd
 /* Runs one call and adds what it did to the reports, also when a fault ended it. */
 static SambaStatus launch(SambaLoadedPef *loaded, uint32_t call, const uint64_t *argins) {
   SambaDeviceActivity activity = {0};
+  SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(sambaFollowWeights(loaded, call), "call %u", call));
   SambaStatus status = sambaStatusAnnotate(
       loaded->device->functions->launch(loaded->device, call, argins, &activity), "call %u", call);
+  sambaMastersAfter(loaded, call, status != NULL);
 
   SambaSectionReport *section = &loaded->sections[loaded->pef->calls[call].section];
   section->calls += !status;
@@ -221,6 +225,7 @@ static SambaStatus launchAll(SambaLoadedPef *loaded, const Run *run) {
     status = launch(loaded, run->calls[i], run->argins);
   }
 
+  sambaMastersEnd(loaded);
   loaded->report.simulate_seconds += sambaClockNow() - start;
   loaded->report.simulate_cpu_seconds += sambaClockRead(CLOCK_PROCESS_CPUTIME_ID) - cpu;
   loaded->step += !status && hasOptimizer(loaded->pef, run->calls, run->count);

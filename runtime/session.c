@@ -4,6 +4,7 @@
 
 #include "backend/pef/container/reader.h"
 #include "runtime/clock.h"
+#include "runtime/masters.h"
 #include "runtime/session_state.h"
 
 #include <stdlib.h>
@@ -17,6 +18,7 @@ static void destroyLoaded(SambaLoadedPef *loaded) {
     loaded->device->functions->destroy(loaded->device);
   sambaArenaDestroy(&loaded->arena);
   sambaHyperparametersFree(&loaded->hyperparameters);
+  sambaMastersFree(&loaded->masters);
   sambaStringMapFree(&loaded->names);
   for (uint32_t s = 0; loaded->traced && s < loaded->pef->symbols_count; ++s)
     sambaTensorRelease(loaded->traced[s]);
@@ -55,6 +57,7 @@ static void describe(SambaLoadedPef *loaded, uint64_t seed) {
   }
 
   sambaHyperparametersInitialize(&loaded->hyperparameters, pef, seed);
+  sambaMastersFind(loaded);
   loaded->sections = sambaAllocateZeroed(pef->sections_count, sizeof *loaded->sections);
   for (uint32_t i = 0; i < pef->sections_count; ++i)
     loaded->sections[i] =

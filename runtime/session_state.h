@@ -7,6 +7,26 @@
 #include "samba/session.h"
 #include "support/container/string_map.h"
 
+/* Symbols: a weight of 16 bits and its copy in f32 (runtime/masters.h). */
+typedef struct SambaMasterPair {
+  uint32_t weight, master;
+  bool is_stale;                       /* one may have been written without the other */
+  bool weight_written, master_written; /* by halves, since the graph's calls began */
+} SambaMasterPair;
+
+/* A call that writes one of the two alone. */
+typedef struct SambaMasterHalf {
+  uint32_t call, pair;
+  bool is_weight;
+} SambaMasterHalf;
+
+typedef struct SambaMasters {
+  SAMBA_ARRAY(SambaMasterPair) pairs;
+  SAMBA_ARRAY(SambaMasterHalf) halves;
+  uint32_t stale; /* how many of the pairs */
+  uint32_t graph; /* of the call that was launched last */
+} SambaMasters;
+
 /* A PEF, the device that holds it, and what was said about both. */
 typedef struct SambaLoadedPef {
   SambaPef *pef;
@@ -19,6 +39,7 @@ typedef struct SambaLoadedPef {
   bool *forgotten;      /* per symbol: no host tensor is wanted */
   bool *fast;           /* per symbol: transfers use locked memory */
   SambaHyperparameters hyperparameters;
+  SambaMasters masters;
   uint64_t step;
   bool forward_only; /* the model was traced without what trains it */
   SambaSectionReport *sections;

@@ -2,6 +2,7 @@
 #include "runtime/values.h"
 
 #include "runtime/clock.h"
+#include "runtime/masters.h"
 #include "runtime/missing_tensor.h"
 #include "support/number/shape.h"
 
@@ -111,6 +112,7 @@ static SambaStatus convert(const SambaPefSymbol *symbol, SambaDType from, const 
 
 SambaStatus sambaWriteSymbol(SambaLoadedPef *loaded, uint32_t symbol, const void *data) {
   const SambaPefSymbol *record = &loaded->pef->symbols[symbol];
+  sambaMastersWritten(loaded, symbol);
   SAMBA_RETURN_IF_ERROR(
       sambaStatusAnnotate(loaded->device->functions->write(loaded->device, symbol, data),
                           "input '%.*s'", SAMBA_STRING_ARGS(record->name)));

@@ -33,6 +33,13 @@ static bool isWritten(const SambaDevice *device, uint32_t symbol) {
   return sambaSimulatorIsWritten(simulatorOf(device), symbol);
 }
 
+static bool writes(const SambaDevice *device, uint32_t call, uint32_t formal) {
+  const SambaPef *pef = ((const SimulatedDevice *)device)->pef;
+  const SambaSection *section =
+      sambaSimulatorGetSection(simulatorOf(device), pef->calls[call].section);
+  return section->symbols[formal].written;
+}
+
 static void addBusy(const SambaUnitActivity *unit, uint64_t *sum, uint64_t *busiest) {
   *sum += unit->busy;
   *busiest = unit->side_busy > *busiest ? unit->side_busy : *busiest;
@@ -114,6 +121,7 @@ static const SambaDeviceFunctions functions = {.load = load,
                                                .write = writeSymbol,
                                                .read = readSymbol,
                                                .is_written = isWritten,
+                                               .writes = writes,
                                                .launch = launch,
                                                .tile_bytes = tileBytes,
                                                .copy_peer = copyPeer,

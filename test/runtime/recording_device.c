@@ -49,6 +49,11 @@ static bool isWritten(const SambaDevice *device, uint32_t symbol) {
   return ((const RecordingDevice *)device)->values[symbol] != NULL;
 }
 
+static bool writes(const SambaDevice *device, uint32_t call, uint32_t formal) {
+  const Recording *recording = ((const RecordingDevice *)device)->recording;
+  return recording->writes && recording->writes(call, formal);
+}
+
 static SambaStatus launch(SambaDevice *device, uint32_t call, const uint64_t *argins,
                           SambaDeviceActivity *out_activity) {
   RecordingDevice *self = (RecordingDevice *)device;
@@ -94,6 +99,7 @@ static const SambaDeviceFunctions functions = {.load = load,
                                                .write = writeSymbol,
                                                .read = readSymbol,
                                                .is_written = isWritten,
+                                               .writes = writes,
                                                .launch = launch,
                                                .copy_peer = copyPeer,
                                                .now = now,

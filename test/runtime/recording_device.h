@@ -22,6 +22,7 @@ typedef struct Recording {
   const char *machine; /* the device was made for */
   bool timing_only;    /* the device holds no values */
   bool destroyed;
+  bool (*writes)(uint32_t call, uint32_t formal); /* what calls write; NULL: nothing */
   /* The n-th load, write, read or launch is refused with the error "the wire is cut"; 0: none. */
   size_t fails_at;
   bool fails_as_fault; /* and this is a fault: "a bit has flipped" */

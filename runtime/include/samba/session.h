@@ -474,7 +474,8 @@ typedef struct SambaDeviceStatistics {
   double compile_seconds, compile_cpu_seconds;
 } SambaDeviceStatistics;
 
-/* Tensors that a session wrote and read, each as a whole. */
+/* Tensors that a session wrote and read, each as a whole; with weights and their copies in f32 that
+ * it compares because somebody wrote one of the two. */
 typedef struct SambaTransferReport {
   uint64_t host_to_device_bytes, device_to_host_bytes; /* of device memory */
   uint64_t
