@@ -77,7 +77,8 @@ def AddOptimizers : Pass<"samba-add-optimizers", "::mlir::ModuleOp"> {
     are written back to the weights, and arguments for states (zeros) and hyperparameters. With
     max_grad_norm gradients are clipped in phase GRADNORM. With `samba.accumulate_gradients`
     gradients are summed, and phase ZEROGRAD starts them anew. With fp32_params a weight that is, or
-    will be, of 16 bits has a state NAME__fp32, its copy in f32.
+    will be, of 16 bits has a state NAME__fp32, its copy in f32 (`samba.master`), and is written
+    but not read.
   }];
   let options = [Option<"precision", "precision", "std::string", "\"mp0\"",
                         "the preset of samba-mixed-precision, which comes later">];

@@ -143,10 +143,13 @@ static bool takesF32(MlirOperation operation, intptr_t index) {
   return first && index >= (intptr_t)first;
 }
 
-/* Nobody uses the value but those who take it as f32. */
+/* Nobody uses the value but those who take it as f32. A weight with a copy in f32 is never one:
+ * steps write it in bf16. */
 static bool staysF32(MlirValue value) {
   if (sambaValueIsArgin(value)) /* those who compute with it in bf16 cast it: castKept */
     return true;
+  if (!mlirAttributeIsNull(sambaArgumentAttribute(value, SAMBA_MASTER_ATTRIBUTE)))
+    return false;
   MlirOpOperand use = mlirValueGetFirstUse(value);
   bool any = !mlirOpOperandIsNull(use);
   for (; !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {

@@ -6,18 +6,21 @@
 
 #include "mlir-c/BuiltinAttributes.h"
 
-bool sambaValueIsArgin(MlirValue value) {
+MlirAttribute sambaArgumentAttribute(MlirValue value, const char *name) {
   if (!mlirValueIsABlockArgument(value))
-    return false;
+    return mlirAttributeGetNull();
   MlirOperation owner = mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(value));
   intptr_t number = mlirBlockArgumentGetArgNumber(value);
-  MlirAttribute all = mlirOperationIsNull(owner) ? (MlirAttribute){NULL}
+  MlirAttribute all = mlirOperationIsNull(owner) ? mlirAttributeGetNull()
                                                  : sambaOperationAttribute(owner, "arg_attrs");
   if (mlirAttributeIsNull(all) || !mlirAttributeIsAArray(all) ||
       number >= mlirArrayAttrGetNumElements(all))
-    return false;
-  MlirAttribute kind =
-      sambaDictionaryFind(mlirArrayAttrGetElement(all, number), SAMBA_KIND_ATTRIBUTE);
+    return mlirAttributeGetNull();
+  return sambaDictionaryFind(mlirArrayAttrGetElement(all, number), name);
+}
+
+bool sambaValueIsArgin(MlirValue value) {
+  MlirAttribute kind = sambaArgumentAttribute(value, SAMBA_KIND_ATTRIBUTE);
   return !mlirAttributeIsNull(kind) && mlirAttributeIsAString(kind) &&
          sambaStringRefEqualC(sambaFromMlir(mlirStringAttrGetValue(kind)), "argin");
 }

@@ -7,6 +7,9 @@
 
 #include "mlir-c/IR.h"
 
+/* What the graph or section says of the value under that name; null: nothing, or it is no argument.
+ */
+MlirAttribute sambaArgumentAttribute(MlirValue value, const char *name);
 /* An argument of a graph or section that is a scalar given at each launch (samba.kind = "argin").
  */
 bool sambaValueIsArgin(MlirValue value);

@@ -416,11 +416,14 @@ static void updateByAdamw(Step *step, const Parameter *parameter, Optimizer *opt
   bool has_master = keepsMaster(step, parameter, optimizer);
   SambaTensorType type = parameter->type;
   SambaStringRef states[3];
-  MlirValue operands[8] = {weight, parameter->gradient};
-  intptr_t count = 2, state_count = has_master ? 3 : 2;
+  MlirValue operands[7];
+  intptr_t count = 0, state_count = has_master ? 3 : 2;
 
   if (has_master)
     type.dtype = SAMBA_DTYPE_F32;
+  else
+    operands[count++] = weight;
+  operands[count++] = parameter->gradient;
   for (intptr_t i = 0; i < state_count; ++i) {
     states[i] = named(step, parameter->name, names[i]);
     operands[count++] = addZeros(step, states[i], "optimizer_state", &type);
@@ -438,6 +441,9 @@ static void updateByAdamw(Step *step, const Parameter *parameter, Optimizer *opt
         step->context, sambaOptimizerSettingName(constants[i]),
         mlirFloatAttrDoubleGet(step->context, f64, optimizer->values[constants[i]]));
   MlirValue results[4];
+  if (has_master)
+    sambaInterfaceSet(&step->interface.arguments.data[parameter->argument], SAMBA_MASTER_ATTRIBUTE,
+                      text(step, states[state_count - 1]));
   const char *update = has_master ? "samba.adamw_master_update" : "samba.adamw_update";
   build(step, step->terminator, "OPT", update, count, operands, 3, attributes, state_count + 1,
         results);

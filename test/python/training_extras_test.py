@@ -44,8 +44,10 @@ class MasterTest(unittest.TestCase):
         outputs, _ = compile_and_trace(model, inputs, [optimizer], **options)
         return model, inputs, outputs, optimizer
 
-    def check_master(self, dtype, options):
-        """The device's steps against PyTorch's, with the device's gradients."""
+    def check_master(self, dtype, options, writes=False):
+        """The device's steps against PyTorch's, with the device's gradients. With writes the host
+        changes an element of each weight in between; all others keep what is below their last bit.
+        """
         model, inputs, outputs, optimizer = self.trained(
             dtype, options, fp32_params=True, weight_decay=0.1
         )
@@ -53,7 +55,9 @@ class MasterTest(unittest.TestCase):
         start = session.get_tensors_by_name(names)
         masters = [nn.Parameter(samba.to_torch(w).float().clone()) for w in start]
         expected = torch.optim.AdamW(masters, lr=1e-4, betas=(0.9, 0.997), weight_decay=0.1)
-        for _ in range(5):
+        for step in range(5):
+            if writes and step == 3:
+                self.change_first(names, masters)
             session.run(inputs, outputs, section_types=["FWD", "BCKWD"])
             gradients = session.get_tensors_by_name([name + "__grad" for name in names])
             for master, gradient in zip(masters, gradients):
@@ -69,6 +73,17 @@ class MasterTest(unittest.TestCase):
         state = optimizer.state[model.body.weight]
         self.assertEqual(state["fp32"].dtype, torch.float32)
         self.assertLess(relative(state["fp32"], masters[0]), 1e-6)
+
+    def change_first(self, names, masters):
+        for name, weight, master in zip(names, session.get_tensors_by_name(names), masters):
+            changed = samba.to_torch(weight).detach().clone()
+            changed.flatten()[0] = 0.75
+            master.data.flatten()[0] = 0.75
+            samba.from_torch_tensor(changed, name=name).rdu()
+
+    def test_what_rounds_to_a_written_weight_is_kept(self):
+        self.check_master(torch.bfloat16, {}, writes=True)
+        self.check_master(torch.float32, {"precision": "mp4", "optimization": "o1"}, writes=True)
 
     def test_g010_fp32_params_of_bfloat16(self):
         self.check_master(torch.bfloat16, {})

@@ -115,10 +115,11 @@ func.func @alone(%w: tensor<2xf32> {samba.name = "w", samba.kind = "weight", sam
 
 // fp32_params: a weight of 16 bits has a copy in f32, one of 32 bits where the precision narrows it.
 // CHECK-LABEL: func.func @master
+// CHECK-SAME: tensor<2xbf16> {samba.master = "w__fp32"
 // CHECK-SAME: tensor<2xf32> {samba.kind = "optimizer_state", samba.name = "w__exp_avg_sq"
 // CHECK-SAME: tensor<2xf32> {samba.kind = "optimizer_state", samba.name = "w__fp32"
 // CHECK-NOT: v__fp32
-// CHECK: samba.adamw_master_update {{.*}}: tensor<2xbf16>, tensor<2xbf16>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+// CHECK: samba.adamw_master_update {{.*}} : tensor<2xbf16>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
 // CHECK: samba.adamw_update
 // NARROW-LABEL: func.func @adamw
 // NARROW-NOT: __fp32

@@ -35,3 +35,17 @@ func.func @state(%w: tensor<4xf32> {samba.name = "w", samba.kind = "weight"}, %g
   %1 = samba.add %0#1, %w : tensor<4xf32>, tensor<4xf32>
   return %0#0, %0#1, %1 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// A weight with a copy in f32 is bf16, whoever reads it: steps write it without reading it.
+// CHECK-LABEL: func.func @master
+// CHECK-SAME: %arg0: tensor<4xbf16> {samba.host_dtype = f32, samba.kind = "weight", samba.master = "c"
+// CHECK-SAME: %arg2: tensor<4xf32> {samba.kind = "optimizer_state", samba.name = "c"}
+// CHECK: samba.cast %arg0 {dtype = f32
+// CHECK: samba.adamw_master_update {{.*}} : tensor<4xbf16>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+func.func @master(%w: tensor<4xf32> {samba.name = "w", samba.kind = "weight", samba.master = "c"}, %m: tensor<4xf32> {samba.name = "m", samba.kind = "optimizer_state"},
+    %c: tensor<4xf32> {samba.name = "c", samba.kind = "optimizer_state"}, %lr: tensor<f32>, %t: tensor<i64>, %decay: tensor<f32>)
+    -> (tensor<4xf32> {samba.kind = "update", samba.region = "w"}, tensor<4xf32> {samba.kind = "update", samba.region = "c"}) {
+  %g = samba.exp %w {samba.graphamp = false} : tensor<4xf32>
+  %0:4 = samba.adamw_master_update %g, %m, %m, %c, %lr, %t, %decay : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<i64>, tensor<f32>
+  return %0#0, %0#3 : tensor<4xf32>, tensor<4xf32>
+}

@@ -2,7 +2,8 @@
  *
  * The first operands are the parameter, its gradient and the optimizer's states, the others
  * hyperparameters of one element. All is computed in f32; results are the parameter and the states,
- * rounded once. */
+ * rounded once. Where the last state is a master, a copy of the parameter in f32, it is what the
+ * step is taken from; the parameter is no operand then, and its result has the gradient's type. */
 #include "dialect/samba/table/calls/expansion.h"
 #include "dialect/samba/table/core/rows.h"
 
@@ -13,14 +14,19 @@ static bool isStep(const SambaOperatorCall *call, uint32_t operand) {
   return strcmp(call->operator->operands[operand], "step") == 0;
 }
 
-/* The operand whose new value is result number i: the parameter, then states. */
-static uint32_t updated(uint32_t result) { return result ? result + 1 : 0; }
+static bool hasMaster(const SambaOperatorCall *call) { return call->operator->states == 1; }
+
+/* The operand that has the type of result number i: of its old value, or the gradient. */
+static uint32_t typeOfResult(const SambaOperatorCall *call, uint32_t result) {
+  return result && !hasMaster(call) ? result + 1 : result;
+}
 
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   uint32_t tensors = call->operator->host_scalars;
   const SambaTensorType *parameter = &call->operands[0];
+  const char *name = hasMaster(call) ? "the gradient" : "the parameter";
 
-  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the parameter", parameter->dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, name, parameter->dtype, SAMBA_SET_FLOAT));
   for (uint32_t i = 1; i < call->operand_count; ++i) {
     const SambaTensorType *type = &call->operands[i];
     char what[32];
@@ -28,8 +34,7 @@ static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
     if (i < tensors) {
       bool state = call->operator->states && i >= call->operator->states;
       if (!state || type->dtype != SAMBA_DTYPE_F32)
-        SAMBA_RETURN_IF_ERROR(
-            sambaCheckSameDType(1, what, type->dtype, "the parameter", parameter->dtype));
+        SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(1, what, type->dtype, name, parameter->dtype));
       SAMBA_RETURN_IF_ERROR(sambaCheckShape(2, what, type, parameter->rank, parameter->dims));
       continue;
     }
@@ -44,7 +49,7 @@ static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   }
 
   for (uint32_t i = 0; i < sambaOperatorResults(call->operator); ++i)
-    out[i] = call->operands[updated(i)];
+    out[i] = call->operands[typeOfResult(call, i)];
   return NULL;
 }
 
@@ -92,7 +97,8 @@ static void operandsInF32(SambaExpansion *expansion, const SambaOperatorCall *ca
 static void finish(SambaExpansion *expansion, const SambaOperatorCall *call, const uint32_t *values,
                    uint32_t *out_results) {
   for (uint32_t i = 0; i < sambaOperatorResults(call->operator); ++i)
-    out_results[i] = sambaExpandCast(expansion, values[i], call->operands[updated(i)].dtype);
+    out_results[i] =
+        sambaExpandCast(expansion, values[i], call->operands[typeOfResult(call, i)].dtype);
 }
 
 /* ---- Updates ---- */
@@ -220,16 +226,7 @@ static SambaStatus inferAdamw(const SambaOperatorCall *call, SambaTensorType *ou
 
 static SambaStatus inferAdamwMaster(const SambaOperatorCall *call, SambaTensorType *out) {
   SAMBA_RETURN_IF_ERROR(inferAdamw(call, out));
-  return sambaCheckDType(4, "the master", call->operands[4].dtype, 1 << SAMBA_DTYPE_F32);
-}
-
-/* The master where it rounds to the parameter. Elsewhere somebody wrote the parameter since the
- * last step, or there was none, and the parameter is what counts. */
-static uint32_t masterOf(SambaExpansion *expansion, const SambaOperatorCall *call, uint32_t w,
-                         uint32_t master) {
-  uint32_t rounded = sambaExpandCast(expansion, master, call->operands[0].dtype);
-  rounded = sambaExpandCast(expansion, rounded, SAMBA_DTYPE_F32);
-  return choose(expansion, sambaExpandBinary(expansion, "eq", rounded, w), master, w);
+  return sambaCheckDType(4, "the master", call->operands[3].dtype, 1 << SAMBA_DTYPE_F32);
 }
 
 static SambaStatus decomposeAdamw(const SambaOperatorCall *call, SambaExpansion *expansion,
@@ -237,16 +234,16 @@ static SambaStatus decomposeAdamw(const SambaOperatorCall *call, SambaExpansion 
   uint32_t x[8];
   operandsInF32(expansion, call, operands, x);
   uint32_t tensors = call->operator->host_scalars;
-  bool has_master = tensors == 5;
-  uint32_t w = has_master ? masterOf(expansion, call, x[0], x[4]) : x[0];
-  uint32_t g = x[1];
+  uint32_t states = call->operator->states;
+  uint32_t w = hasMaster(call) ? x[states + 2] : x[0];
+  uint32_t g = x[states - 1];
   uint32_t lr = x[tensors];
   uint32_t t = x[tensors + 1];
   uint32_t decay = x[tensors + 2];
   double beta1 = sambaOperatorCallFloat(call, "beta1");
   double beta2 = sambaOperatorCallFloat(call, "beta2");
-  uint32_t m = averageBy(expansion, beta1, x[2], g);
-  uint32_t v = averageBy(expansion, beta2, x[3], mul(expansion, g, g));
+  uint32_t m = averageBy(expansion, beta1, x[states], g);
+  uint32_t v = averageBy(expansion, beta2, x[states + 1], mul(expansion, g, g));
   uint32_t rate = quotient(expansion, lr, restOfPowerOf(expansion, beta1, t));
   uint32_t scale = root(expansion, restOfPowerOf(expansion, beta2, t));
   uint32_t deviation =
@@ -263,11 +260,11 @@ static SambaStatus decomposeAdamw(const SambaOperatorCall *call, SambaExpansion 
 #define HYPERPARAMETERS                                                                            \
   "Hyperparameters are operands of one element. Composite, in f32; they stay f32 whatever the "    \
   "precision."
-#define UPDATE_CONSTRAINTS                                                                         \
-  "parameter, gradient and state have one float dtype (the state may be f32), hyperparameters a "  \
-  "float dtype, the step "                                                                         \
-  "i64 or i32",                                                                                    \
+#define CONSTRAINTS_OF(tensors)                                                                    \
+  tensors " have one float dtype (the state may be f32), hyperparameters a float dtype, the step " \
+          "i64 or i32",                                                                            \
       "the former have one shape, the latter one element each"
+#define UPDATE_CONSTRAINTS CONSTRAINTS_OF("parameter, gradient and state")
 #define UPDATE .constraints = {UPDATE_CONSTRAINTS}, .dtypes = SAMBA_SET_FLOAT, .infer = infer
 
 const SambaOperator sambaOptimizerOperators[] = {
@@ -352,19 +349,20 @@ const SambaOperator sambaOptimizerOperators[] = {
      .infer = inferAdamw},
     {.name = "adamw_master_update",
      .summary = "adamw_update of a parameter of 16 bits, of which `master` is a copy in f32",
-     .computes = "The step is taken from the master, of which the parameter is the rounding. An "
-                 "element of the master that does not round to the parameter's is replaced by it "
-                 "first, so a master of zeros is right to start with. " HYPERPARAMETERS,
-     .operands = {"parameter", "gradient", "mean", "variance", "master", "lr", "step", "decay"},
+     .computes = "The step is taken from the master. The result is the new parameter, the new "
+                 "master rounded to the gradient's dtype; the old parameter is not read, so who "
+                 "writes it lets the master follow. " HYPERPARAMETERS,
+     .operands = {"gradient", "mean", "variance", "master", "lr", "step", "decay"},
      .results = {"result", "new_mean", "new_variance", "new_master"},
      .attributes = {FLOAT("beta1", 0.9), FLOAT("beta2", 0.999), FLOAT("eps", 1e-8)},
-     .example = "%w1, %m1, %v1, %c1 = samba.adamw_master_update %w, %g, %m, %v, %c, %lr, %t, "
-                "%decay : tensor<2x3xbf16>, tensor<2x3xbf16>, tensor<2x3xf32>, tensor<2x3xf32>, "
-                "tensor<2x3xf32>, tensor<f32>, tensor<i64>, tensor<f32>",
-     .constraints = {UPDATE_CONSTRAINTS, "beta1 and beta2 are in [0, 1)", "the master is f32"},
+     .example = "%w1, %m1, %v1, %c1 = samba.adamw_master_update %g, %m, %v, %c, %lr, %t, %decay "
+                ": tensor<2x3xbf16>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, "
+                "tensor<f32>, tensor<i64>, tensor<f32>",
+     .constraints = {CONSTRAINTS_OF("gradient and state"), "beta1 and beta2 are in [0, 1)",
+                     "the master is f32"},
      .source = "torch.optim.AdamW of parameters in f32",
-     .host_scalars = 5,
-     .states = 2,
+     .host_scalars = 4,
+     .states = 1,
      .decompose = decomposeAdamw,
      .no_gradient = true,
      .dtypes = SAMBA_SET_FLOAT,
