@@ -77,6 +77,7 @@ typedef struct Pipelines {
   SAMBA_ARRAY(SambaPipeline) tried;
   SambaStatus why; /* the last one that cannot be planned */
   bool balanced;   /* groups start with their share of the machine */
+  bool doubted; /* they do first, and one by one only where that is not much slower than the best */
 } Pipelines;
 
 static uint32_t contractionsOf(const SambaPlanner *planner) {
@@ -86,20 +87,27 @@ static uint32_t contractionsOf(const SambaPlanner *planner) {
   return count;
 }
 
+/* Groups that start with one copy and grow take most of the time to plan. Where shares of the
+ * machine as a start end with this many times the cycles of the best plan, they are not tried. */
+static const double worthGrowing = 1.25;
+
 /* Plans a pipeline and keeps it when it is the best; false when it does not fit. One that cannot be
  * the best is taken to fit. */
-static bool tryPipeline(Pipelines *pipelines, const SambaPipeline *pipeline) {
+static bool tryStart(Pipelines *pipelines, const SambaPipeline *pipeline, bool balanced,
+                     double *out_cycles) {
   SambaPlanner *planner = pipelines->planner;
   Best *best = &pipelines->best;
   double cycles = 0;
   double most = best->found ? best->cycles : INFINITY;
-  sambaArrayAppend(&pipelines->tried, *pipeline);
+  *out_cycles = INFINITY;
   if (sambaPlanLeastCycles(planner, pipeline) >= most)
     return true;
-  SambaStatus status = sambaPlanTogether(planner, pipeline, pipelines->balanced, most, &cycles);
+  SambaStatus status = sambaPlanTogether(planner, pipeline, balanced, most, &cycles);
 
   sambaStatusFree(pipelines->why);
   pipelines->why = status;
+  if (!status)
+    *out_cycles = cycles;
   if (status || (best->found && cycles >= best->cycles))
     return !status;
   best->found = true;
@@ -110,6 +118,17 @@ static bool tryPipeline(Pipelines *pipelines, const SambaPipeline *pipeline) {
   if (pipeline->count)
     memcpy(best->dims, pipelines->dims, planner->groups.count * sizeof *best->dims);
   return true;
+}
+
+static bool tryPipeline(Pipelines *pipelines, const SambaPipeline *pipeline) {
+  double cycles;
+  sambaArrayAppend(&pipelines->tried, *pipeline);
+  if (!pipelines->doubted)
+    return tryStart(pipelines, pipeline, pipelines->balanced, &cycles);
+  bool fits = tryStart(pipelines, pipeline, true, &cycles);
+  if (fits && cycles > worthGrowing * pipelines->best.cycles)
+    return true;
+  return tryStart(pipelines, pipeline, false, &cycles);
 }
 
 /* A pipeline along classes [first, first + count), a tile of it the whole of each. */
@@ -172,6 +191,14 @@ static void tryReplicas(Pipelines *pipelines, SambaPipeline *pipeline) {
     }
 }
 
+/* Points of each of so many slices. An array takes whole blocks of rows: 12 rows keep it as long as
+ * 16 do. */
+static int64_t slicePoints(const Pipelines *pipelines, int64_t extent, int64_t slices) {
+  int64_t points = sambaCeilDiv(extent, slices);
+  bool whole = points > SAMBA_BLOCK_ROWS / 4 && sambaPlannerHasArrays(pipelines->planner);
+  return whole ? sambaCeilDiv(points, SAMBA_BLOCK_ROWS) * SAMBA_BLOCK_ROWS : points;
+}
+
 /* Pipelines along one class, in slices of several sizes. */
 static void tryClass(Pipelines *pipelines, uint32_t index) {
   SambaPipeline pipeline = pipelineAlong(pipelines, index, 1);
@@ -180,8 +207,8 @@ static void tryClass(Pipelines *pipelines, uint32_t index) {
   /* Many slices are many firings: more of them only where fewer leave slices too large. */
   for (int64_t slices = 1; slices <= 4 * extent && (slices <= 4096 || !pipelines->best.found);
        slices *= 4) {
-    pipeline.tile[0] = sambaCeilDiv(extent, slices);
-    if (pipeline.tile[0] == extent)
+    pipeline.tile[0] = slicePoints(pipelines, extent, slices);
+    if (pipeline.tile[0] >= extent)
       continue; /* one slice: planned without a pipeline */
     tryReplicas(pipelines, &pipeline);
     if (pipeline.tile[0] == 1)
@@ -352,13 +379,16 @@ static SambaStatus planSeveral(SambaPlanner *planner) {
     ++pipelines.class_count;
   }
 
-  for (uint32_t c = 0; c < 3 && c < pipelines.class_count; ++c)
-    tryClass(&pipelines, c);
   for (uint32_t count = 2; count <= pipelines.class_count; ++count)
     tryNest(&pipelines, count);
   /* One copy of each group is a start from which the first ones to grow leave too few PMUs for the
    * weights of the others. */
-  pipelines.balanced = contractionsOf(planner) > 2;
+  bool several = contractionsOf(planner) > 2;
+  pipelines.doubted = pipelines.best.found && sambaPlannerHasArrays(planner);
+  for (uint32_t c = 0; c < 3 && c < pipelines.class_count; ++c)
+    tryClass(&pipelines, c);
+  pipelines.balanced = several && !pipelines.doubted;
+  pipelines.doubted = false;
   for (uint32_t c = 0; pipelines.balanced && c < 3 && c < pipelines.class_count; ++c)
     tryClass(&pipelines, c);
   pipelines.balanced = false;

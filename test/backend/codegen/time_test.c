@@ -238,7 +238,7 @@ static void whatIsUsedLaterIsLoadedLater(void **state) {
   SambaArena arena = {0};
   SambaStageGraph graph = {.arena = &arena, .name = "products in a row"};
   SambaDType dtype = SAMBA_DTYPE_BF16;
-  uint32_t x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){2048, 768});
+  uint32_t x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){8192, 768});
   uint32_t w = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){768, 768});
   uint32_t v = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){768, 3072});
   uint32_t y = addMatmul(&graph, x, w, false, SAMBA_TENSOR_INTERMEDIATE, dtype);
