@@ -378,8 +378,11 @@ static void explainEnd(Search *search, uint32_t first, uint32_t length, const do
     sambaSearchPrice(search->all, &longer->class, 1, false);
   const SambaSectionClass *class = classOf(search, longer);
   section->end = class->fits ? SAMBA_PARTITION_SEARCH : SAMBA_PARTITION_ROOM;
-  if (class->fits)
-    section->more = fmax(0, class->cycles + behind[end + 1] - section->cycles - behind[end]);
+  double more = class->cycles + behind[end + 1] - section->cycles - behind[end];
+  if (class->fits && isfinite(more))
+    section->more = fmax(0, more);
+  else if (class->fits) /* time was over before a way behind the longer section was known */
+    section->end = SAMBA_PARTITION_TIME;
 }
 
 /* Where the sections of the best way begin, the last one first, and the end before them all. */
