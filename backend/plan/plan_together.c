@@ -14,8 +14,8 @@
 static const double worthCopies = 0.95;
 
 /* Cycles of program load that one more unit costs, counted at this share: repeated sections load
- * once. */
-static const double launchShare = 0.5;
+ * once, but of plans that are ranked too high most have too many units. */
+static const double launchShare = 1;
 
 /* Between which groups several PMUs may take slices in turn: one PCU group writes, PCUs read as
  * data. */
