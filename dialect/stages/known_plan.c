@@ -214,17 +214,8 @@ static const double residentShare = 1;
 /* And such a plan must be predicted to save more: it hangs more on how memory is shared. */
 static const double partsShare = 0.98;
 
-/* Sums that go through PMUs, where those of the first plan do not, may take longer than predicted:
- * a product of 512 x 4096 x 11008 takes 120,000 cycles with them instead of 98,000, and 127,000
- * without. */
-static const double carriedShare = 0.9;
-
-/* Whether another plan is worth taking. carries: only its sums go through PMUs; parts: they may
- * come in parts. */
-static bool isWorth(const SambaPlanCost *other, const SambaPlanCost *best, bool carries,
-                    bool parts) {
-  if (carries)
-    return other->cycles <= carriedShare * best->cycles;
+/* Whether another plan is worth taking; parts: its sums may come in parts. */
+static bool isWorth(const SambaPlanCost *other, const SambaPlanCost *best, bool parts) {
   if (!parts)
     return other->cycles <= otherShare * best->cycles;
   return other->cycles <= partsShare * best->cycles ||
@@ -372,8 +363,8 @@ static uint64_t compareOther(Comparison *comparison, const OtherWay *way, bool c
   SambaArena arena = {0};
   SambaSection *section;
   SambaStatus status = sambaPlanSection(comparison->graph, &machine, &options, &arena, &section);
-  if (!status) {
-    bool carries = !carried && carriesSums(comparison->graph);
+  /* Sums that go through PMUs are for fewer bytes, and take longer than predicted. */
+  if (!status && (carried || !carriesSums(comparison->graph))) {
     uint32_t i = findCompared(comparison);
     bool is_new = i == comparison->count;
     if (is_new)
@@ -382,7 +373,7 @@ static uint64_t compareOther(Comparison *comparison, const OtherWay *way, bool c
     if (is_new || !comparison->plans[i].exact)
       priceOther(comparison, i, whole ? section : NULL, parts);
     if (comparison->plans[i].fits &&
-        isWorth(&comparison->plans[i].cost, &comparison->best, carries, parts)) {
+        isWorth(&comparison->plans[i].cost, &comparison->best, parts)) {
       comparison->taken = i;
       comparison->best = comparison->plans[i].cost;
     }
