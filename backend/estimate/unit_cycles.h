@@ -71,11 +71,11 @@ double sambaSimdCycles(const SambaMachine *machine, const SambaSimdFiring *firin
 double sambaSimdLatency(const SambaMachine *machine, bool has_tail);
 double sambaArrayLatency(const SambaMachine *machine, bool has_tail);
 
+/* Bytes of switch entries before there are routes, with their part of their switches' records. */
+uint64_t sambaAssumedEntriesBytes(uint64_t entries);
 /* Cycles by which bytes of a configuration, and one more typical PCU or PMU with its share of the
  * switch entries, lengthen a program load. */
 double sambaMachineLoadCycles(const SambaMachine *machine, uint64_t bytes);
-uint64_t
-sambaAssumedEntriesBytes(uint64_t entries); /* with their part of their switches' records */
 double sambaMachinePcuLoadCycles(const SambaMachine *machine);
 double sambaMachinePmuLoadCycles(const SambaMachine *machine);
 

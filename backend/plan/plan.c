@@ -67,6 +67,13 @@ typedef struct Best {
   SambaGroupChoice *choices;
 } Best;
 
+/* With how many copies of each group a pipeline begins, before the slowest get more. */
+typedef enum {
+  START_BY_ONE,    /* one for each replica */
+  START_BY_SHARES, /* those of its share of the machine, by work */
+  START_BY_EITHER  /* shares first, and one only where these are not much slower than the best */
+} Start;
+
 /* The pipelines that a section can have, while they are tried. */
 typedef struct Pipelines {
   SambaPlanner *planner;
@@ -76,8 +83,7 @@ typedef struct Pipelines {
   Best best;
   SAMBA_ARRAY(SambaPipeline) tried;
   SambaStatus why; /* the last one that cannot be planned */
-  bool balanced;   /* groups start with their share of the machine */
-  bool doubted; /* they do first, and one by one only where that is not much slower than the best */
+  Start start;
 } Pipelines;
 
 static uint32_t contractionsOf(const SambaPlanner *planner) {
@@ -87,12 +93,8 @@ static uint32_t contractionsOf(const SambaPlanner *planner) {
   return count;
 }
 
-/* Groups that start with one copy and grow take most of the time to plan. Where shares of the
- * machine as a start end with this many times the cycles of the best plan, they are not tried. */
-static const double worthGrowing = 1.25;
-
-/* Plans a pipeline and keeps it when it is the best; false when it does not fit. One that cannot be
- * the best is taken to fit. */
+/* Plans a pipeline that starts so and keeps it when it is the best; false when it does not fit. One
+ * that cannot be the best is taken to fit, in INFINITY cycles. */
 static bool tryStart(Pipelines *pipelines, const SambaPipeline *pipeline, bool balanced,
                      double *out_cycles) {
   SambaPlanner *planner = pipelines->planner;
@@ -120,11 +122,16 @@ static bool tryStart(Pipelines *pipelines, const SambaPipeline *pipeline, bool b
   return true;
 }
 
+/* Groups that start with one copy and grow take most of the time to plan. Where shares as a start
+ * end with this many times the cycles of the best plan, that is not tried. */
+static const double worthGrowing = 1.25;
+
+/* Plans a pipeline from the start or both; false when it does not fit. */
 static bool tryPipeline(Pipelines *pipelines, const SambaPipeline *pipeline) {
   double cycles;
   sambaArrayAppend(&pipelines->tried, *pipeline);
-  if (!pipelines->doubted)
-    return tryStart(pipelines, pipeline, pipelines->balanced, &cycles);
+  if (pipelines->start != START_BY_EITHER)
+    return tryStart(pipelines, pipeline, pipelines->start == START_BY_SHARES, &cycles);
   bool fits = tryStart(pipelines, pipeline, true, &cycles);
   if (fits && cycles > worthGrowing * pipelines->best.cycles)
     return true;
@@ -381,17 +388,17 @@ static SambaStatus planSeveral(SambaPlanner *planner) {
 
   for (uint32_t count = 2; count <= pipelines.class_count; ++count)
     tryNest(&pipelines, count);
-  /* One copy of each group is a start from which the first ones to grow leave too few PMUs for the
-   * weights of the others. */
-  bool several = contractionsOf(planner) > 2;
-  pipelines.doubted = pipelines.best.found && sambaPlannerHasArrays(planner);
+  bool nested = pipelines.best.found && sambaPlannerHasArrays(planner);
+  pipelines.start = nested ? START_BY_EITHER : START_BY_ONE;
   for (uint32_t c = 0; c < 3 && c < pipelines.class_count; ++c)
     tryClass(&pipelines, c);
-  pipelines.balanced = several && !pipelines.doubted;
-  pipelines.doubted = false;
-  for (uint32_t c = 0; pipelines.balanced && c < 3 && c < pipelines.class_count; ++c)
+  /* One copy of each group is a start from which the first ones to grow leave too few PMUs for the
+   * weights of the others. */
+  pipelines.start = START_BY_SHARES;
+  bool several = !nested && contractionsOf(planner) > 2;
+  for (uint32_t c = 0; several && c < 3 && c < pipelines.class_count; ++c)
     tryClass(&pipelines, c);
-  pipelines.balanced = false;
+  pipelines.start = START_BY_ONE;
   uint32_t rounds = besideRounds(&pipelines);
   for (double before = INFINITY;
        rounds-- > 0 && pipelines.best.found && pipelines.best.cycles < worthBeside * before;) {
@@ -401,8 +408,8 @@ static SambaStatus planSeveral(SambaPlanner *planner) {
   SambaStatus first = pipelines.why;
   pipelines.why = NULL;
   tryPipeline(&pipelines, &(SambaPipeline){.count = 0});
-  pipelines.balanced = contractionsOf(planner) > 1;
-  if (pipelines.balanced)
+  pipelines.start = contractionsOf(planner) > 1 ? START_BY_SHARES : START_BY_ONE;
+  if (pipelines.start == START_BY_SHARES)
     tryPipeline(&pipelines, &(SambaPipeline){.count = 0});
   if (!sambaPlannerHasArrays(planner)) { /* with as many copies as their shares of generators */
     sambaPlannerShareGenerators(planner, true);

@@ -13,10 +13,6 @@
 /* More copies of a group must make it at least this much faster, or it keeps the ones it has. */
 static const double worthCopies = 0.95;
 
-/* Cycles of program load that one more unit costs, counted at this share: repeated sections load
- * once, but of plans that are ranked too high most have too many units. */
-static const double launchShare = 1;
-
 /* Between which groups several PMUs may take slices in turn: one PCU group writes, PCUs read as
  * data. */
 static void findRings(SambaPlanner *planner) {
@@ -127,10 +123,10 @@ void sambaPlannerAnalyse(SambaPlanner *planner) {
 
   for (uint32_t g = 0; g < planner->groups.count; ++g) {
     uint32_t tensor = planner->groups.groups[g]->output.tensor;
-    planner->limits[g] = (SambaGroupLimits){.replicas = 1,
-                                            .output_buffers = 1,
-                                            .pcu_launch = launchShare * pcu_load,
-                                            .pmu_launch = launchShare * pmu_load};
+    /* Though a section that runs again is not loaded again: of plans that are ranked too high most
+     * have too many units. */
+    planner->limits[g] = (SambaGroupLimits){
+        .replicas = 1, .output_buffers = 1, .pcu_launch = pcu_load, .pmu_launch = pmu_load};
     planner->limits[g].buffered_output = planner->between[tensor];
     planner->limits[g].writers = 0;
     for (uint32_t other = 0; other < planner->groups.count; ++other)
