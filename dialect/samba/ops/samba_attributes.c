@@ -3,7 +3,7 @@
  * that starts with "samba." is an error. */
 #include "dialect/samba/graph.h"
 #include "dialect/samba/ops/hook_functions.h"
-#include "dialect/samba/ops/result_attributes.h"
+#include "dialect/samba/ops/interface_attributes.h"
 #include "dialect/samba/samba.h"
 #include "dialect/samba/table/training/optimizer_kinds.h"
 

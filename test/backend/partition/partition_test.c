@@ -482,6 +482,36 @@ static void timeIsOver(void **unused) {
     }
 }
 
+/* What is known when time is over at once are sections 0 1 | 2 3 | 0 1 2, by kinds. So 0 1 2 at the
+ * start has a price, but no way behind it is known: the first section ends because time was over.
+ */
+static void endsAreExplained(void **unused) {
+  (void)unused;
+  enum { operators = 7, sections = 3 };
+  static const uint32_t what[operators] = {0, 1, 2, 3, 0, 1, 2};
+  static const uint32_t sizes[sections] = {2, 2, 3};
+  SambaArena arena = {0};
+  Graph graph;
+  makeMachine(&graph);
+  graph.machine.units = graph.machine.ports = UINT32_MAX;
+  for (uint32_t k = 0; k < kinds; ++k)
+    graph.machine.kinds[k].bytes = 100;
+  for (uint32_t o = 0; o < operators; ++o)
+    addOperator(&graph, what[o], 1, (uint32_t[]){o ? o - 1 : mostOperators});
+  graph.values[operators - 1].leaves = true;
+  graph.problem.seed = sizes;
+  graph.problem.seed_count = sections;
+  graph.problem.isOver = isOver;
+  graph.over_after = 0;
+
+  SambaPartition found = sambaPartitionSearch(&graph.problem, &arena);
+  assert_int_equal(found.section_count, sections);
+  assert_int_equal(found.sections[0].end, SAMBA_PARTITION_TIME);
+  for (uint32_t s = 0; s < sections; ++s)
+    assert_true(isfinite(found.sections[s].more));
+  sambaArenaDestroy(&arena);
+}
+
 /* First prices of several operators may be a fifth too high: with careful ones comes nearly what
  * comes of exact prices (1.14 without careful ones). */
 static void carefulPricesDecide(void **unused) {
@@ -563,6 +593,7 @@ int main(void) {
                                      cmocka_unit_test(equalLayersArePricedOnce),
                                      cmocka_unit_test(equalEndsRunTogether),
                                      cmocka_unit_test(timeIsOver),
+                                     cmocka_unit_test(endsAreExplained),
                                      cmocka_unit_test(carefulPricesDecide),
                                      cmocka_unit_test(followersAreCutOffLast),
                                      cmocka_unit_test(boundsAreKept)};

@@ -3,8 +3,8 @@
  * The verifier comes with one attribute of one result at a time. To look through the arguments for
  * each would take the square of their number, which a graph that trains has many of. So the first
  * result that has an attribute is checked together with all others that have it. */
-#ifndef SAMBA_DIALECT_SAMBA_OPS_RESULT_ATTRIBUTES_H
-#define SAMBA_DIALECT_SAMBA_OPS_RESULT_ATTRIBUTES_H
+#ifndef SAMBA_DIALECT_SAMBA_OPS_INTERFACE_ATTRIBUTES_H
+#define SAMBA_DIALECT_SAMBA_OPS_INTERFACE_ATTRIBUTES_H
 
 #include "mlir-c/IR.h"
 

@@ -1,5 +1,5 @@
-/* Regions and gradients of a graph's results, masters of its arguments; see result_attributes.h. */
-#include "dialect/samba/ops/result_attributes.h"
+/* Regions, gradients and masters in the interface of a graph; see interface_attributes.h. */
+#include "dialect/samba/ops/interface_attributes.h"
 
 #include "dialect/samba/samba.h"
 #include "support/container/pointer_map.h"
