@@ -35,16 +35,22 @@ typedef struct {
   bool placed;          /* it has its address */
 } Home;
 
+/* Instead of a home: the region of a part of what is taken apart. */
+static const uint32_t regionOfPart = UINT32_MAX;
+
 typedef struct {
   SAMBA_ARRAY(Home) homes;
   SambaStringMap by_name; /* region -> home */
   SAMBA_ARRAY(SambaMemoryInterval) activations;
-  SambaPointerMap place;          /* value -> 2 * home or 2 * activation + 1 */
+  SambaPointerMap place;   /* value -> 2 * home or 2 * activation + 1 */
+  SambaPointerMap part_of; /* value that lies in another one's memory -> its offset */
+  SAMBA_ARRAY(uint64_t) part_offsets;
   SAMBA_ARRAY(uint32_t) used;     /* homes, call by call */
   SAMBA_ARRAY(size_t) used_until; /* of each call: where its homes end in `used` */
   uint32_t calls;                 /* so far, of all graphs */
   uint64_t activation_bytes, activation_start;
-  uint64_t alignment; /* of every address */
+  uint64_t alignment;      /* of every address */
+  uint64_t part_alignment; /* of what lies in another one's memory, from its start */
 } Assignment;
 
 static SambaStatus bytesOf(MlirValue value, uint64_t *out_bytes) {
@@ -66,6 +72,13 @@ static uint32_t usesOf(MlirValue value) {
   return uses;
 }
 
+static SambaStatus sharesRegionOfPart(SambaStringRef region) {
+  return sambaStatusMake(SAMBA_INVALID,
+                         "region '%.*s' is a part of a samba.unstack, so it lies where the whole "
+                         "does, but another value has that region, too; give it another one",
+                         SAMBA_STRING_ARGS(region));
+}
+
 /* The home of the value: that of the region, which may be there already, or a new one. */
 static SambaStatus addHome(Assignment *assignment, MlirValue value, SambaStringRef region,
                            Home **out_home) {
@@ -81,6 +94,8 @@ static SambaStatus addHome(Assignment *assignment, MlirValue value, SambaStringR
     index = home.index;
     sambaArrayAppend(&assignment->homes, home);
   }
+  if (index == regionOfPart)
+    return sharesRegionOfPart(region);
   Home *kept = &assignment->homes.data[index];
   if (kept->dtype != type.dtype)
     return sambaStatusMake(SAMBA_INVALID,
@@ -159,6 +174,25 @@ static void addUse(Assignment *assignment, MlirValue value) {
   sambaArrayAppend(&assignment->used, place / 2);
 }
 
+typedef struct Asking {
+  Home *home;
+  MlirOperation function;
+  const SambaMachine *machine;
+} Asking;
+
+static SambaStatus askForResult(void *user, intptr_t result) {
+  const Asking *asking = user;
+  return sambaStatusAnnotate(
+      askFor(asking->home, asking->function, "res_attrs", result, asking->machine), "result %ld",
+      (long)result);
+}
+
+static SambaStatus askForResults(Home *home, MlirOperation function, MlirValue value,
+                                 const SambaMachine *machine) {
+  Asking asking = {home, function, machine};
+  return sambaVisitGraphResults(function, value, askForResult, &asking);
+}
+
 static SambaStatus collectCall(Assignment *assignment, MlirOperation function, MlirOperation call,
                                const SambaMachine *machine) {
   uint32_t place;
@@ -170,13 +204,10 @@ static SambaStatus collectCall(Assignment *assignment, MlirOperation function, M
   for (intptr_t r = 0; r < mlirOperationGetNumResults(call); ++r) {
     MlirValue value = mlirOperationGetResult(call, r);
     SambaStringRef region = sambaRegionOfCallResult(function, call, r);
-    intptr_t output = sambaGraphResultOf(function, value);
-    if (region.size || output >= 0) {
+    if (region.size || sambaGraphReturns(function, value)) {
       Home *home;
       SAMBA_RETURN_IF_ERROR(addHome(assignment, value, region, &home));
-      if (output >= 0)
-        SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(
-            askFor(home, function, "res_attrs", output, machine), "result %ld", (long)output));
+      SAMBA_RETURN_IF_ERROR(askForResults(home, function, value, machine));
       continue;
     }
     SambaMemoryInterval interval = {.first_call = assignment->calls,
@@ -191,6 +222,82 @@ static SambaStatus collectCall(Assignment *assignment, MlirOperation function, M
     addUse(assignment, mlirOperationGetOperand(call, i));
   sambaArrayAppend(&assignment->used_until, assignment->used.size);
   ++assignment->calls;
+  return NULL;
+}
+
+/* Takes down that the value lies in the memory with that place, so many bytes behind its start. */
+static void addPart(Assignment *assignment, MlirValue part, uint32_t place, uint64_t offset) {
+  sambaPointerMapSet(&assignment->place, part.ptr, place);
+  sambaPointerMapSet(&assignment->part_of, part.ptr, (uint32_t)assignment->part_offsets.size);
+  sambaArrayAppend(&assignment->part_offsets, offset);
+}
+
+/* The bytes of each of the parts of the whole. */
+static SambaStatus bytesOfParts(const Assignment *assignment, MlirValue whole, intptr_t count,
+                                uint64_t *out_bytes) {
+  SAMBA_RETURN_IF_ERROR(bytesOf(whole, out_bytes));
+  *out_bytes /= (uint64_t)count;
+  if (*out_bytes % assignment->part_alignment == 0)
+    return NULL;
+  return sambaStatusMake(SAMBA_INVALID,
+                         "its parts have %llu bytes, but a part begins at a multiple of %llu "
+                         "bytes; stack tensors of such sizes only",
+                         (unsigned long long)*out_bytes,
+                         (unsigned long long)assignment->part_alignment);
+}
+
+/* What is stacked lives where the stack does, from the first call that makes a part to the last one
+ * that reads the stack or a part. */
+static SambaStatus collectStack(Assignment *assignment, MlirOperation stack) {
+  MlirValue whole = mlirOperationGetResult(stack, 0);
+  intptr_t count = mlirOperationGetNumOperands(stack);
+  SambaMemoryInterval interval = {.first_call = UINT32_MAX};
+  uint64_t part_bytes;
+  SAMBA_RETURN_IF_ERROR(bytesOf(whole, &interval.bytes));
+  SAMBA_RETURN_IF_ERROR(bytesOfParts(assignment, whole, count, &part_bytes));
+  uint32_t stacked = 2 * (uint32_t)assignment->activations.size + 1;
+
+  for (intptr_t i = 0; i < count; ++i) {
+    MlirValue part = mlirOperationGetOperand(stack, i);
+    uint32_t place, unused;
+    if (!sambaPointerMapGet(&assignment->place, part.ptr, &place) || place % 2 == 0 ||
+        sambaPointerMapGet(&assignment->part_of, part.ptr, &unused))
+      return sambaStatusMake(SAMBA_INVALID,
+                             "part %ld has a place of its own, as an argument, a constant, a "
+                             "result of the graph, or as a part of another stack; stack what "
+                             "calls leave for other calls only, and once",
+                             (long)i);
+    SambaMemoryInterval *own = &assignment->activations.data[place / 2];
+    if (own->first_call < interval.first_call)
+      interval.first_call = own->first_call;
+    if (own->last_call > interval.last_call)
+      interval.last_call = own->last_call;
+    own->bytes = 0;
+    addPart(assignment, part, stacked, (uint64_t)i * part_bytes);
+  }
+  sambaPointerMapSet(&assignment->place, whole.ptr, stacked);
+  sambaArrayAppend(&assignment->activations, interval);
+  return NULL;
+}
+
+/* The regions of parts that the graph returns are their own: they have no home but the whole's. */
+static SambaStatus collectUnstack(Assignment *assignment, MlirOperation function,
+                                  MlirOperation unstack) {
+  MlirValue whole = mlirOperationGetOperand(unstack, 0);
+  intptr_t count = mlirOperationGetNumResults(unstack);
+  uint32_t place;
+  uint64_t part_bytes;
+  if (!sambaPointerMapGet(&assignment->place, whole.ptr, &place))
+    return sambaStatusMake(SAMBA_INVALID, "what it takes apart is not in memory");
+  SAMBA_RETURN_IF_ERROR(bytesOfParts(assignment, whole, count, &part_bytes));
+  for (intptr_t i = 0; i < count; ++i) {
+    MlirValue part = mlirOperationGetResult(unstack, i);
+    SambaStringRef region = sambaRegionOfResult(function, sambaGraphResultOf(function, part));
+    uint32_t unused;
+    if (region.size && !sambaStringMapInsert(&assignment->by_name, region, regionOfPart, &unused))
+      return sharesRegionOfPart(region);
+    addPart(assignment, part, place, (uint64_t)i * part_bytes);
+  }
   return NULL;
 }
 
@@ -219,6 +326,12 @@ static SambaStatus collect(Assignment *assignment, MlirOperation function,
                                     (SambaStringRef){NULL, 0}, &unused));
     else if (sambaOperationIs(operation, "samba.call"))
       SAMBA_RETURN_IF_ERROR(collectCall(assignment, function, operation, machine));
+    else if (sambaOperationIs(operation, "samba.stack"))
+      SAMBA_RETURN_IF_ERROR(
+          sambaStatusAnnotate(collectStack(assignment, operation), "samba.stack"));
+    else if (sambaOperationIs(operation, "samba.unstack"))
+      SAMBA_RETURN_IF_ERROR(
+          sambaStatusAnnotate(collectUnstack(assignment, function, operation), "samba.unstack"));
   }
   return NULL;
 }
@@ -388,6 +501,18 @@ static SambaStatus place(Assignment *assignment, const SambaMachine *machine) {
   return NULL;
 }
 
+/* 0 for what is not in memory. */
+static uint64_t addressOf(const Assignment *assignment, MlirValue value) {
+  uint32_t place, part;
+  if (!sambaPointerMapGet(&assignment->place, value.ptr, &place))
+    return 0;
+  uint64_t address =
+      place % 2 ? assignment->activation_start + assignment->activations.data[place / 2].offset
+                : assignment->homes.data[place / 2].address;
+  bool is_part = sambaPointerMapGet(&assignment->part_of, value.ptr, &part);
+  return address + (is_part ? assignment->part_offsets.data[part] : 0);
+}
+
 static void write(const Assignment *assignment, MlirOperation function) {
   MlirContext context = mlirOperationGetContext(function);
   MlirType i64 = mlirIntegerTypeGet(context, 64);
@@ -428,11 +553,8 @@ static void write(const Assignment *assignment, MlirOperation function) {
     intptr_t results = mlirOperationGetNumResults(operation);
     int64_t *addresses = sambaAllocate(sambaArraySize((size_t)results + 1, sizeof *addresses));
     for (intptr_t r = 0; r < results; ++r)
-      if (sambaPointerMapGet(&assignment->place, mlirOperationGetResult(operation, r).ptr, &place))
-        addresses[r] = place % 2 ? (int64_t)(assignment->activation_start +
-                                             assignment->activations.data[place / 2].offset)
-                                 : (int64_t)assignment->homes.data[place / 2].address;
-    if (sambaOperationIs(operation, "samba.call"))
+      addresses[r] = (int64_t)addressOf(assignment, mlirOperationGetResult(operation, r));
+    if (sambaOperationIs(operation, "samba.call") || sambaOperationIsPlacement(operation))
       mlirOperationSetDiscardableAttributeByName(operation,
                                                  sambaMlirString(SAMBA_ADDRESSES_ATTRIBUTE),
                                                  mlirDenseI64ArrayGet(context, results, addresses));
@@ -469,6 +591,7 @@ bool sambaAssignMemory(MlirOperation module, const char *io_host_memory) {
   MlirOperation at = module; /* whom an error names */
   SambaStatus status = sambaModuleMachine(module, &machine);
   assignment->alignment = status ? 1 : sambaMachineMemoryAlignment(&machine);
+  assignment->part_alignment = status ? 1 : sambaMachinePartAlignment(&machine);
   MlirOperation first = mlirBlockGetFirstOperation(sambaBodyOf(module));
 
   for (MlirOperation operation = first; !mlirOperationIsNull(operation) && !status;
@@ -495,6 +618,8 @@ bool sambaAssignMemory(MlirOperation module, const char *io_host_memory) {
       write(assignment, operation);
 
   sambaArrayFree(&assignment->homes);
+  sambaPointerMapFree(&assignment->part_of);
+  sambaArrayFree(&assignment->part_offsets);
   sambaArrayFree(&assignment->activations);
   sambaArrayFree(&assignment->used);
   sambaArrayFree(&assignment->used_until);

@@ -300,3 +300,8 @@ uint64_t sambaMachineMemoryAlignment(const SambaMachine *machine) {
   return machine->dram_burst_bytes < SAMBA_MEMORY_LINE ? SAMBA_MEMORY_LINE
                                                        : (uint64_t)machine->dram_burst_bytes;
 }
+
+uint64_t sambaMachinePartAlignment(const SambaMachine *machine) {
+  uint64_t alignment = sambaMachineMemoryAlignment(machine);
+  return alignment < SAMBA_MEMORY_PART ? SAMBA_MEMORY_PART : alignment;
+}

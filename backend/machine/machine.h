@@ -107,6 +107,11 @@ int64_t sambaMachineHopCycles(const SambaMachine *machine, int32_t x0, int32_t y
  * tensor's first byte, and no two tensors share one. Devices may keep track of what was written by
  * lines of SAMBA_MEMORY_LINE bytes, so it is never less. */
 enum { SAMBA_MEMORY_LINE = 64 };
+/* What lies within a symbol, a part of it or what a call binds of it, begins at a multiple of so
+ * many bytes from its start: of those lines eight are one byte of what keeps track of them. */
+enum { SAMBA_MEMORY_PART = 8 * SAMBA_MEMORY_LINE };
 uint64_t sambaMachineMemoryAlignment(const SambaMachine *machine);
+/* Of parts of a tensor: both. */
+uint64_t sambaMachinePartAlignment(const SambaMachine *machine);
 
 #endif

@@ -253,6 +253,29 @@ static SambaStatus checkMaster(const SambaPef *pef, const SambaPefSymbol *symbol
   return NULL;
 }
 
+/* A part lies among the bytes of a symbol that is no part itself. */
+static SambaStatus checkPart(const SambaPef *pef, const SambaPefSymbol *symbol) {
+  const SambaPefSymbol *whole = &pef->symbols[symbol->part_of];
+  if (whole->part_of != SAMBA_PEF_NONE)
+    return INVALID("part_of is symbol %u, which is a part itself", symbol->part_of);
+  if (whole->device_dtype != symbol->device_dtype ||
+      (whole->layout | symbol->layout) != SAMBA_PEF_LAYOUT_ROW_MAJOR)
+    return INVALID("part_of is symbol %u; both must have one dtype and the layout row_major",
+                   symbol->part_of);
+  if (symbol->init != SAMBA_PEF_INIT_NONE || whole->init != SAMBA_PEF_INIT_NONE)
+    return INVALID("part_of is symbol %u; neither may have initial values", symbol->part_of);
+  if (whole->region != symbol->region || symbol->address < whole->address ||
+      symbol->bytes > whole->bytes ||
+      symbol->address - whole->address > whole->bytes - symbol->bytes)
+    return INVALID("part_of is symbol %u, but not all of its bytes are among that one's",
+                   symbol->part_of);
+  if ((symbol->address - whole->address) % SAMBA_MEMORY_PART)
+    return INVALID("it begins at byte %llu of symbol %u, expected a multiple of %d",
+                   (unsigned long long)(symbol->address - whole->address), symbol->part_of,
+                   SAMBA_MEMORY_PART);
+  return NULL;
+}
+
 /* What a symbol says of itself and of others in training. */
 static SambaStatus checkRole(const SambaPef *pef, const SambaPefSymbol *symbol) {
   bool data = symbol->init == SAMBA_PEF_INIT_BLOB || symbol->init == SAMBA_PEF_INIT_FILE;
@@ -312,6 +335,8 @@ static SambaStatus checkSymbol(Checker *checker, const SambaPefSymbol *symbol) {
     return INVALID("first_call and last_call are not an interval");
   if (symbol->init == SAMBA_PEF_INIT_FILE && !symbol->init_file.size && !symbol->source.path)
     return INVALID("init is a file without init_file");
+  if (symbol->part_of != SAMBA_PEF_NONE)
+    SAMBA_RETURN_IF_ERROR(checkPart(checker->pef, symbol));
   return checkRole(checker->pef, symbol);
 }
 

@@ -11,7 +11,7 @@
 #include "support/number/dtype.h"
 #include "support/text/string_ref.h"
 
-enum { SAMBA_PEF_MAJOR = 3, SAMBA_PEF_MINOR = 0, SAMBA_PEF_DIGEST_BYTES = 32 };
+enum { SAMBA_PEF_MAJOR = 3, SAMBA_PEF_MINOR = 1, SAMBA_PEF_DIGEST_BYTES = 32 };
 #define SAMBA_PEF_NONE UINT32_MAX /* an optional index that refers to nothing */
 
 /* X(enumerator, value, name): enumerations and sets of flags. Values never change their meaning. */

@@ -1,7 +1,7 @@
 /* The simulated RDU; see simulator.h. Memory is one allocation per region; every 64-byte line of a
  * region carries the symbol that owns its bytes, every symbol the lines that hold data. Symbols
  * that keep their bytes and start at one address are names of the same memory: the first of them
- * owns the lines of all. */
+ * owns the lines of all. A part of another symbol is one more name of some of its lines. */
 #include "backend/sim/simulator.h"
 
 #include "backend/config/encoding.h"
@@ -25,6 +25,7 @@ typedef struct {
 
 typedef struct {
   uint32_t owner;   /* the first symbol that is another name of this one; itself: none is */
+  uint64_t first;   /* of its lines, among those of the owner */
   uint64_t lines;   /* of the largest of those that this one owns */
   uint8_t *written; /* one bit per line */
   bool whole;       /* everything written: the bitmap is not needed */
@@ -130,7 +131,7 @@ static void findOwners(SambaSimulator *simulator) {
   for (uint32_t s = 0; s < pef->symbols_count; ++s) {
     simulator->symbols[s].owner = s;
     simulator->symbols[s].lines = linesOf(sambaPefSymbolSpan(&pef->symbols[s]));
-    if (pef->symbols[s].flags & SAMBA_PEF_PERSISTENT)
+    if (pef->symbols[s].flags & SAMBA_PEF_PERSISTENT && pef->symbols[s].part_of == SAMBA_PEF_NONE)
       kept[count++] = s;
   }
 
@@ -145,6 +146,15 @@ static void findOwners(SambaSimulator *simulator) {
     owner->lines = state->lines > owner->lines ? state->lines : owner->lines;
   }
   free(kept);
+
+  for (uint32_t s = 0; s < pef->symbols_count; ++s) {
+    uint32_t whole = pef->symbols[s].part_of;
+    if (whole == SAMBA_PEF_NONE)
+      continue;
+    SymbolState *state = &simulator->symbols[s];
+    state->owner = simulator->symbols[whole].owner;
+    state->first = (pef->symbols[s].address - pef->symbols[whole].address) / lineBytes;
+  }
 }
 
 static SymbolState *stateOf(const SambaSimulator *simulator, uint32_t symbol) {
@@ -163,6 +173,7 @@ static void takeLines(SambaSimulator *simulator, uint32_t symbol) {
   uint32_t owner = simulator->symbols[symbol].owner;
   SymbolState *state = &simulator->symbols[owner];
   uint32_t *owners = lineOwners(simulator, symbol);
+  uint64_t first = simulator->symbols[symbol].first;
   uint64_t lines = linesOf(sambaPefSymbolSpan(&simulator->pef->symbols[symbol]));
 
   if (!state->written)
@@ -172,7 +183,7 @@ static void takeLines(SambaSimulator *simulator, uint32_t symbol) {
       owners[i] = owner + 1;
       if (state->whole) /* the other lines still hold data */
         memset(state->written, 0xff, state->lines / 8 + 1);
-      state->written[i / 8] &= (uint8_t)~(1u << (i % 8));
+      state->written[(first + i) / 8] &= (uint8_t)~(1u << (i % 8));
       state->whole = false;
     }
 }
@@ -203,6 +214,7 @@ static SambaStatus checkOwner(const SambaSimulator *simulator, uint32_t symbol) 
 static void setWhole(SambaSimulator *simulator, uint32_t symbol) {
   SymbolState *state = stateOf(simulator, symbol);
   const SambaPefSymbol *record = &simulator->pef->symbols[symbol];
+  uint64_t first = simulator->symbols[symbol].first;
   uint64_t lines = linesOf(record->bytes), block, step;
   takeLines(simulator, symbol);
   state->whole |= record->layout == SAMBA_PEF_LAYOUT_ROW_MAJOR && lines == state->lines;
@@ -210,7 +222,7 @@ static void setWhole(SambaSimulator *simulator, uint32_t symbol) {
   sambaPefSymbolBlocks(record, &block, &step);
   for (uint64_t at = 0; at < sambaPefSymbolSpan(record) && !state->whole; at += step)
     for (uint64_t i = at / lineBytes; i < linesOf(at + block); ++i)
-      state->written[i / 8] |= (uint8_t)(1u << (i % 8));
+      state->written[(first + i) / 8] |= (uint8_t)(1u << (i % 8));
 }
 
 static SambaStatus initialize(SambaSimulator *simulator, uint32_t index) {
@@ -391,12 +403,12 @@ SambaStatus sambaSimulatorRead(SambaSimulator *simulator, uint32_t symbol, void 
                            SAMBA_STRING_ARGS(record->name));
   SAMBA_RETURN_IF_ERROR(checkOwner(simulator, symbol));
   const SymbolState *state = stateOf(simulator, symbol);
-  uint64_t block, step;
+  uint64_t first = simulator->symbols[symbol].first, block, step;
   sambaPefSymbolBlocks(record, &block, &step);
 
   for (uint64_t at = 0, from = 0; at < record->bytes; at += block, from += step) {
     for (uint64_t i = from / lineBytes; !state->whole && i < linesOf(from + block); ++i)
-      if (!(state->written[i / 8] & (1u << (i % 8))))
+      if (!(state->written[(first + i) / 8] & (1u << (i % 8))))
         return sambaStatusMake(
             SAMBA_FAULT, "read of never-written memory: symbol '%.*s' holds no data at byte %llu",
             SAMBA_STRING_ARGS(record->name), (unsigned long long)(i * lineBytes));
@@ -424,11 +436,12 @@ static SambaStatus checkMemory(const SambaPefBinding *binding, const SambaPefSym
                            sambaDTypeName(formal->dtype), SAMBA_STRING_ARGS(symbol->name),
                            (unsigned long long)symbol->bytes, sambaDTypeName(symbol->device_dtype),
                            (unsigned long long)offset);
-  if (offset % (8 * lineBytes))
+  if (offset % SAMBA_MEMORY_PART)
     return sambaStatusMake(
         SAMBA_INVALID,
         "formal '%s' starts at byte %llu of symbol '%.*s', which is no multiple of %d",
-        formal->name, (unsigned long long)offset, SAMBA_STRING_ARGS(symbol->name), 8 * lineBytes);
+        formal->name, (unsigned long long)offset, SAMBA_STRING_ARGS(symbol->name),
+        SAMBA_MEMORY_PART);
   return NULL;
 }
 
@@ -511,8 +524,9 @@ static SambaStatus bindData(SambaSimulator *simulator, const SambaPefCall *call,
       continue;
     const SymbolState *state = stateOf(simulator, binding->symbol);
     bindings[binding->formal].data = dataOf(simulator, binding->symbol) + binding->offset;
+    uint64_t line = simulator->symbols[binding->symbol].first + binding->offset / lineBytes;
     if (!state->whole)
-      bindings[binding->formal].written = state->written + binding->offset / lineBytes / 8;
+      bindings[binding->formal].written = state->written + line / 8;
   }
   return NULL;
 }

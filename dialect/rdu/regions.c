@@ -86,3 +86,32 @@ SambaStringRef sambaRegionOfCallResult(MlirOperation function, MlirOperation cal
   intptr_t output = sambaGraphResultOf(function, mlirOperationGetResult(call, result));
   return output < 0 ? (SambaStringRef){NULL, 0} : sambaRegionOfResult(function, output);
 }
+
+SambaStatus sambaVisitGraphResults(MlirOperation function, MlirValue value,
+                                   SambaVisitGraphResult visit, void *user) {
+  intptr_t result = sambaGraphResultOf(function, value);
+  if (result >= 0)
+    SAMBA_RETURN_IF_ERROR(visit(user, result));
+
+  for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation unstack = sambaUserInBlockOf(value, use);
+    if (!sambaOperationIs(unstack, "samba.unstack"))
+      continue;
+    for (intptr_t p = 0; p < mlirOperationGetNumResults(unstack); ++p)
+      SAMBA_RETURN_IF_ERROR(
+          sambaVisitGraphResults(function, mlirOperationGetResult(unstack, p), visit, user));
+  }
+  return NULL;
+}
+
+static SambaStatus noteResult(void *user, intptr_t result) {
+  *(bool *)user = result >= 0;
+  return NULL;
+}
+
+bool sambaGraphReturns(MlirOperation function, MlirValue value) {
+  bool returns = false;
+  sambaStatusFree(sambaVisitGraphResults(function, value, noteResult, &returns));
+  return returns;
+}

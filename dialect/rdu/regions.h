@@ -35,4 +35,12 @@ SambaStringRef sambaRegionOfCallResult(MlirOperation function, MlirOperation cal
 /* The first result of the graph that the value becomes, or -1. */
 intptr_t sambaGraphResultOf(MlirOperation function, MlirValue value);
 
+/* Calls `visit` with each result of the graph that the value, or a part of it (samba.unstack),
+ * becomes, until it returns an error. */
+typedef SambaStatus (*SambaVisitGraphResult)(void *user, intptr_t result);
+SambaStatus sambaVisitGraphResults(MlirOperation function, MlirValue value,
+                                   SambaVisitGraphResult visit, void *user);
+/* Whether there is one. */
+bool sambaGraphReturns(MlirOperation function, MlirValue value);
+
 #endif

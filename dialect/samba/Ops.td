@@ -42,13 +42,50 @@ def Samba_ConstantOp : Samba_Op<"constant", [ConstantLike]> {
   let arguments = (ins ElementsAttr:$value);
 }
 
-//===-- Sections ----------------------------------------------------------===//
+//===-- Memory ------------------------------------------------------------===//
 
 class Samba_StructureOp<string mnemonic, list<Trait> traits = []>
     : Op<Samba_Dialect, mnemonic, traits> {
   let hasVerifier = 1;
   let extraClassDefinition = sambaVerify;
 }
+
+def Samba_StackOp : Samba_StructureOp<"stack", [Pure]> {
+  let summary = "equal tensors as one, whose memory is theirs";
+  let description = [{
+    The values lie one after the other in memory, so that one section can read all of them: nothing
+    is copied, and no section computes this. `samba-stack-products` makes it of what calls leave in
+    memory.
+    ```mlir
+    func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<2x4xf32> {
+      %0 = samba.stack %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+      return %0 : tensor<2x4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Samba_Tensor>:$inputs);
+  let results = (outs Samba_Tensor:$result);
+  let assemblyFormat = "$inputs attr-dict `:` functional-type($inputs, $result)";
+}
+
+def Samba_UnstackOp : Samba_StructureOp<"unstack", [Pure]> {
+  let summary = "the parts of a tensor, each where it lies in its memory";
+  let description = [{
+    Part i is the tensor at place i of the outermost axis. Nothing is copied, and no section
+    computes this.
+    ```mlir
+    func.func @f(%a: tensor<2x4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+      %0:2 = samba.unstack %a : (tensor<2x4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+      return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Samba_Tensor:$input);
+  let results = (outs Variadic<Samba_Tensor>:$parts);
+  let assemblyFormat = "$input attr-dict `:` functional-type($input, $parts)";
+}
+
+//===-- Sections ----------------------------------------------------------===//
 
 def Samba_SectionOp
     : Samba_StructureOp<"section", [FunctionOpInterface, IsolatedFromAbove, SingleBlock]> {

@@ -131,6 +131,11 @@ bool sambaOperationIsView(MlirOperation operation) {
          (sambaOperationIs(operation, "tensor.extract") && isConstantPlace(operation));
 }
 
+bool sambaOperationIsPlacement(MlirOperation operation) {
+  static const char *const placements[] = {"samba.stack", "samba.unstack", NULL};
+  return isOneOf(operation, placements);
+}
+
 bool sambaOperationIsReshape(MlirOperation operation) {
   static const char *const reshapes[] = {"samba.reshape", "tensor.collapse_shape",
                                          "tensor.expand_shape", NULL};

@@ -24,6 +24,10 @@ bool sambaOperationIsView(MlirOperation operation);
 /* A view that has the elements of its operand in the same order, in another shape. */
 bool sambaOperationIsReshape(MlirOperation operation);
 
+/* It says how tensors lie in memory between sections, and no section computes it: samba.stack and
+ * samba.unstack. */
+bool sambaOperationIsPlacement(MlirOperation operation);
+
 /* samba.constant, or arith.constant of a tensor. */
 bool sambaOperationIsConstant(MlirOperation operation);
 /* It makes one repeated value: a constant, a linalg.fill, or a linalg.generic that does the same.

@@ -11,9 +11,9 @@ syntax keyword sambaField code default_value depends device device_dtype dims dt
 syntax keyword sambaField first_call flags formal formals grad_symbol graph group host_dtype image init
 syntax keyword sambaField init_bytes init_checksum init_dtype init_file init_offset init_value inputs key kind last_call
 syntax keyword sambaField layer layers layout location major mapping master maximum memory memory_requested
-syntax keyword sambaField minimum minor mode name naming offset outputs owners parameters pcus
-syntax keyword sambaField placements pmus producer reason region section size source symbol trace
-syntax keyword sambaField trace_digest type unit units update_of value
+syntax keyword sambaField minimum minor mode name naming offset outputs owners parameters part_of
+syntax keyword sambaField pcus placements pmus producer reason region section size source symbol
+syntax keyword sambaField trace trace_digest type unit units update_of value
 highlight default link sambaField Identifier
 syntax keyword sambaPort input output guard vector scalar control
 highlight default link sambaPort Type

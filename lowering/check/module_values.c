@@ -15,6 +15,7 @@
 #include "dialect/samba/interface.h"
 #include "dialect/stages/read_section.h"
 #include "support/container/pointer_map.h"
+#include "support/number/shape.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
@@ -331,11 +332,46 @@ static bool isCall(MlirOperation operation) {
   return sambaOperationIs(operation, "samba.call") || sambaOperationIs(operation, "func.call");
 }
 
+/* Whether the function is more than the body of a section. */
 static bool hasCalls(MlirOperation function) {
   MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(function));
-  while (!mlirOperationIsNull(operation) && !isCall(operation))
+  while (!mlirOperationIsNull(operation) && !isCall(operation) &&
+         !sambaOperationIsPlacement(operation))
     operation = mlirOperationGetNextInBlock(operation);
   return !mlirOperationIsNull(operation);
+}
+
+static SambaStatus elementsOfValue(MlirValue value, size_t *out_count) {
+  SambaTensorType type;
+  SAMBA_RETURN_IF_ERROR(sambaTensorTypeFromMlir(mlirValueGetType(value), &type));
+  *out_count = (size_t)sambaShapeElements(type.rank, type.dims);
+  return NULL;
+}
+
+/* samba.stack and samba.unstack: elements one after the other. */
+static SambaStatus evaluatePlacement(SambaArena *arena, MlirOperation operation,
+                                     double *const *operands, double **out_results) {
+  intptr_t operand_count = mlirOperationGetNumOperands(operation);
+  size_t all, used = 0;
+  SAMBA_RETURN_IF_ERROR(elementsOfValue(operand_count == 1 ? mlirOperationGetOperand(operation, 0)
+                                                           : mlirOperationGetResult(operation, 0),
+                                        &all));
+  double *whole = SAMBA_ARENA_ARRAY(arena, double, all + 1);
+  for (intptr_t i = 0; i < operand_count; ++i) {
+    size_t count;
+    SAMBA_RETURN_IF_ERROR(elementsOfValue(mlirOperationGetOperand(operation, i), &count));
+    memcpy(whole + used, operands[i], count * sizeof *whole);
+    used += count;
+  }
+
+  used = 0;
+  for (intptr_t r = 0; r < mlirOperationGetNumResults(operation); ++r) {
+    size_t count;
+    SAMBA_RETURN_IF_ERROR(elementsOfValue(mlirOperationGetResult(operation, r), &count));
+    out_results[r] = whole + used;
+    used += count;
+  }
+  return NULL;
 }
 
 /* An operation between calls, a view: by itself, as the body of a function of its own. */
@@ -397,6 +433,8 @@ static SambaStatus evaluateOperation(const Evaluation *evaluation, MlirOperation
     MlirAttribute value = sambaOperationAttribute(operation, "value");
     if (sambaOperationIs(operation, "samba.constant"))
       return denseValues(evaluation->arena, value, &out_results[0]);
+    if (sambaOperationIsPlacement(operation))
+      return evaluatePlacement(evaluation->arena, operation, operands, out_results);
     return evaluateAlone(evaluation->arena, operation, operands, out_results);
   }
 

@@ -47,6 +47,17 @@ static SambaStringRef nameOfResult(SambaEmitter *emitter, MlirOperation function
       emitter->arena, returned ? "output%u.%u" : "activation%u.%u", call_id, (unsigned)r));
 }
 
+/* What the graph says of a result: its type towards the host, and the layer that made it. */
+static void describeResult(SambaEmitter *emitter, MlirOperation function, MlirOperation maker,
+                           intptr_t output, uint32_t index) {
+  SambaPefSymbol *symbol = &emitter->symbols.data[index];
+  if (output >= 0)
+    sambaEmitHostDType(
+        symbol, sambaFunctionAttribute(function, "res_attrs", output, SAMBA_HOST_DTYPE_ATTRIBUTE));
+  symbol->location =
+      sambaStringRefCopy(emitter->arena, sambaLayerOfLocation(mlirOperationGetLocation(maker)));
+}
+
 /* A value that is written into a region is the symbol that lives there; when the graph calls it
  * differently, it is one more symbol at the same address. */
 static SambaStatus emitResult(SambaEmitter *emitter, MlirOperation function, MlirOperation call,
@@ -59,6 +70,12 @@ static SambaStatus emitResult(SambaEmitter *emitter, MlirOperation function, Mli
     given =
         sambaEmitText(sambaFunctionAttribute(function, "res_attrs", output, SAMBA_NAME_ATTRIBUTE));
 
+  if (!region.size && output < 0 && sambaGraphReturns(function, value)) {
+    SambaStringRef name = nameOfResult(emitter, function, given, region, true, call_id, r);
+    uint32_t unused;
+    return sambaEmitSymbol(emitter, value, name, SAMBA_PEF_SYMBOL_ACTIVATION, address, name,
+                           &unused);
+  }
   uint32_t held = findInRegion(emitter, region, value);
   if (held != SAMBA_PEF_NONE) {
     emitter->symbols.data[held].flags |= SAMBA_PEF_IN_PLACE;
@@ -77,15 +94,75 @@ static SambaStatus emitResult(SambaEmitter *emitter, MlirOperation function, Mli
   SAMBA_RETURN_IF_ERROR(sambaEmitSymbol(
       emitter, value, nameOfResult(emitter, function, given, region, output >= 0, call_id, r), kind,
       address, region, &index));
-  SambaPefSymbol *symbol = &emitter->symbols.data[index];
   if (kind == SAMBA_PEF_SYMBOL_UPDATE)
-    symbol->update_of = held;
-  if (output >= 0 || last >= 0)
-    sambaEmitHostDType(symbol,
-                       sambaFunctionAttribute(function, "res_attrs", output >= 0 ? output : last,
-                                              SAMBA_HOST_DTYPE_ATTRIBUTE));
-  symbol->location =
-      sambaStringRefCopy(emitter->arena, sambaLayerOfLocation(mlirOperationGetLocation(call)));
+    emitter->symbols.data[index].update_of = held;
+  describeResult(emitter, function, call, output >= 0 ? output : last, index);
+  return NULL;
+}
+
+static SambaStatus symbolOfOperand(const SambaEmitter *emitter, MlirOperation placement,
+                                   intptr_t operand, uint32_t *out_symbol) {
+  if (sambaPointerMapGet(&emitter->symbol_of, mlirOperationGetOperand(placement, operand).ptr,
+                         out_symbol))
+    return NULL;
+  return sambaStatusMake(SAMBA_INVALID, "operand %ld of '%.*s' is not in memory", (long)operand,
+                         SAMBA_MLIR_STRING_ARGS(sambaOperationName(placement)));
+}
+
+/* A part of what lies in memory already. */
+static SambaStatus emitPart(SambaEmitter *emitter, MlirOperation function, MlirOperation unstack,
+                            intptr_t part, uint64_t address) {
+  MlirValue value = mlirOperationGetResult(unstack, part);
+  intptr_t output = sambaGraphResultOf(function, value);
+  uint32_t whole, index;
+  SAMBA_RETURN_IF_ERROR(symbolOfOperand(emitter, unstack, 0, &whole));
+
+  SambaStringRef whole_name = emitter->symbols.data[whole].name;
+  SambaStringRef name = {NULL, 0}, region = {NULL, 0};
+  if (output >= 0)
+    name =
+        sambaEmitText(sambaFunctionAttribute(function, "res_attrs", output, SAMBA_NAME_ATTRIBUTE));
+  if (!name.size)
+    name = sambaStringRef(
+        sambaArenaFormat(emitter->arena, "%.*s.%ld", SAMBA_STRING_ARGS(whole_name), (long)part));
+  if (emitter->symbols.data[whole].region != emitter->activations)
+    region = emitter->regions.data[emitter->symbols.data[whole].region].name;
+  SambaPefSymbolKind kind;
+  SAMBA_RETURN_IF_ERROR(sambaEmitKindOfResult(function, output, &kind));
+  SAMBA_RETURN_IF_ERROR(sambaEmitSymbol(emitter, value, name, kind, address, region, &index));
+  emitter->symbols.data[index].part_of = whole;
+  SambaStringRef own = sambaRegionOfResult(function, output);
+  if (own.size)
+    sambaStringMapInsert(&emitter->region_of, sambaStringRefCopy(emitter->arena, own),
+                         emitter->symbols.data[index].region, NULL);
+  describeResult(emitter, function, unstack, output, index);
+  return NULL;
+}
+
+/* What calls have left side by side, as one. */
+static SambaStatus emitStack(SambaEmitter *emitter, MlirOperation stack, uint64_t address) {
+  uint32_t whole, part;
+  SAMBA_RETURN_IF_ERROR(sambaEmitSymbol(emitter, mlirOperationGetResult(stack, 0),
+                                        sambaStringRef("stack"), SAMBA_PEF_SYMBOL_ACTIVATION,
+                                        address, (SambaStringRef){NULL, 0}, &whole));
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(stack); ++i) {
+    SAMBA_RETURN_IF_ERROR(symbolOfOperand(emitter, stack, i, &part));
+    emitter->symbols.data[part].part_of = whole;
+  }
+  return NULL;
+}
+
+SambaStatus sambaEmitPlacement(SambaEmitter *emitter, MlirOperation function,
+                               MlirOperation placement) {
+  MlirAttribute addresses = sambaOperationAttribute(placement, SAMBA_ADDRESSES_ATTRIBUTE);
+  if (mlirAttributeIsNull(addresses))
+    return sambaStatusMake(SAMBA_INVALID, "a samba.stack or samba.unstack has no addresses; run "
+                                          "samba-assign-memory first");
+  if (sambaOperationIs(placement, "samba.stack"))
+    return emitStack(emitter, placement, (uint64_t)mlirDenseI64ArrayGetElement(addresses, 0));
+  for (intptr_t p = 0; p < mlirOperationGetNumResults(placement); ++p)
+    SAMBA_RETURN_IF_ERROR(emitPart(emitter, function, placement, p,
+                                   (uint64_t)mlirDenseI64ArrayGetElement(addresses, p)));
   return NULL;
 }
 

@@ -94,6 +94,9 @@ SambaStatus sambaEmitConstant(SambaEmitter *emitter, MlirOperation function,
 
 SambaStatus sambaEmitResults(SambaEmitter *emitter, MlirOperation function, MlirOperation call,
                              uint32_t call_id);
+/* The symbols of a samba.stack or samba.unstack, in memory that other symbols have, too. */
+SambaStatus sambaEmitPlacement(SambaEmitter *emitter, MlirOperation function,
+                               MlirOperation placement);
 /* What the graph returns: outputs and losses to its user; updates and gradients are symbols. */
 SambaStatus sambaEmitReturn(SambaEmitter *emitter, MlirOperation function, MlirOperation operation,
                             SambaPefGraph *graph);

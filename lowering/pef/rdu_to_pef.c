@@ -118,6 +118,8 @@ static SambaStatus emitFunction(SambaEmitter *emitter, MlirOperation function,
         callee = sections->list.data[section];
       SAMBA_RETURN_IF_ERROR(
           sambaEmitCall(emitter, function, operation, (uint32_t)emitter->graphs.size, callee));
+    } else if (sambaOperationIsPlacement(operation)) {
+      SAMBA_RETURN_IF_ERROR(sambaEmitPlacement(emitter, function, operation));
     } else if (!sambaOperationIs(operation, "func.return")) {
       return sambaStatusMake(SAMBA_INVALID,
                              "'%.*s' is left in the graph; run samba-partition-sections first",

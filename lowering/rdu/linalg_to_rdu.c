@@ -98,7 +98,7 @@ static SambaStatus convertSection(MlirOperation operation) {
 static bool needsNoSection(MlirOperation operation) {
   return sambaOperationIs(operation, "samba.call") || sambaOperationIs(operation, "func.return") ||
          sambaOperationIsView(operation) || sambaOperationIsConstant(operation) ||
-         sambaOperationIsSource(operation);
+         sambaOperationIsSource(operation) || sambaOperationIsPlacement(operation);
 }
 
 static bool checkSectionsOf(MlirOperation graph) {

@@ -358,6 +358,34 @@ static void eraseDead(MlirOperation function) {
   sambaArrayFree(&operations);
 }
 
+/* The first operation of the block that uses a result; null: none does. */
+static MlirOperation firstUser(MlirOperation operation) {
+  MlirOperation first = {NULL};
+  for (intptr_t r = 0; r < mlirOperationGetNumResults(operation); ++r) {
+    MlirValue value = mlirOperationGetResult(operation, r);
+    for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
+         use = mlirOpOperandGetNextUse(use)) {
+      MlirOperation user = sambaUserInBlockOf(value, use);
+      if (mlirOperationIsNull(first) || mlirOperationIsBeforeInBlock(user, first))
+        first = user;
+    }
+  }
+  return first;
+}
+
+/* Calls were appended behind what says where their operands and results lie: this goes between
+ * them, the last one first, as one may use another. */
+static void movePlacements(MlirOperation function) {
+  SAMBA_ARRAY(MlirOperation) placements = {0};
+  MlirOperation next = mlirBlockGetFirstOperation(sambaBodyOf(function));
+  for (; !mlirOperationIsNull(next); next = mlirOperationGetNextInBlock(next))
+    if (sambaOperationIsPlacement(next))
+      sambaArrayAppend(&placements, next);
+  for (size_t i = placements.size; i-- > 0;)
+    mlirOperationMoveBefore(placements.data[i], firstUser(placements.data[i]));
+  sambaArrayFree(&placements);
+}
+
 /* Constants and views stand in front of all calls; calls were appended in schedule order. */
 static void hoistConstants(MlirOperation function) {
   MlirBlock body = sambaBodyOf(function);
@@ -397,4 +425,5 @@ void sambaOutlineSections(SambaOutlinedSections *sections, MlirOperation functio
   free(sorted);
   hoistConstants(function);
   eraseDead(function);
+  movePlacements(function);
 }

@@ -33,6 +33,7 @@ typedef struct Builder {
   uint32_t kind_count;
   /* Of the operator that is visited. */
   SAMBA_ARRAY(SambaPartitionRead) reads;
+  SAMBA_ARRAY(uint32_t) made;
   SAMBA_ARRAY(char) key;
   uint64_t most_bytes; /* of a view on the way */
 } Builder;
@@ -88,6 +89,15 @@ static void putName(Builder *builder, MlirOperation operation) {
 static MlirValue visitRead(MlirValue value, void *user) {
   Builder *builder = user;
   MlirOperation maker = sambaDefiningOperation(value);
+  if (!mlirOperationIsNull(maker) && sambaOperationIs(maker, "samba.stack")) {
+    putKey(builder, ".", 1);
+    for (intptr_t i = 0; i < mlirOperationGetNumOperands(maker); ++i) {
+      MlirValue part = mlirOperationGetOperand(maker, i);
+      sambaArrayAppend(&builder->reads, (SambaPartitionRead){.value = numberOf(builder, part),
+                                                             .bytes = bytesOf(part)});
+    }
+    return value;
+  }
   uint64_t before = builder->most_bytes, bytes = bytesOf(value);
   builder->most_bytes = bytes < before ? bytes : before;
   if (mlirOperationIsNull(maker) ||
@@ -163,6 +173,23 @@ static bool followsLast(const MlirOperation *operators, uint32_t index) {
                                                         bytesOf(mlirOperationGetResult(before, 0));
 }
 
+/* A value that the operator makes, and those that lie in it. parts: it may touch parts of it only.
+ */
+static void visitMade(Builder *builder, MlirValue value, bool parts) {
+  uint32_t number = numberOf(builder, value);
+  builder->values.data[number].leaves = isReturned(value);
+  if (parts)
+    builder->values.data[number].bytes = 0;
+  sambaArrayAppend(&builder->made, number);
+  for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation apart = sambaUserInBlockOf(value, use);
+    for (intptr_t p = 0;
+         sambaOperationIs(apart, "samba.unstack") && p < mlirOperationGetNumResults(apart); ++p)
+      visitMade(builder, mlirOperationGetResult(apart, p), parts);
+  }
+}
+
 static void buildOperator(Builder *builder, uint32_t index) {
   MlirOperation operation = builder->request->operators[index];
   SambaPartitionOperator *operator = &builder->operators[index];
@@ -190,16 +217,12 @@ static void buildOperator(Builder *builder, uint32_t index) {
   operator->read_count = (uint32_t)builder->reads.size;
   operator->reads = sambaArenaCopy(&builder->arena, builder->reads.data,
                                    builder->reads.size * sizeof *builder->reads.data);
-  operator->make_count = (uint32_t)mlirOperationGetNumResults(operation);
-  uint32_t *makes = SAMBA_ARENA_ARRAY(&builder->arena, uint32_t, operator->make_count + 1);
-  for (uint32_t r = 0; r < operator->make_count; ++r) {
-    MlirValue value = mlirOperationGetResult(operation, r);
-    makes[r] = numberOf(builder, value);
-    builder->values.data[makes[r]].leaves = isReturned(value);
-    if (parts)
-      builder->values.data[makes[r]].bytes = 0;
-  }
-  operator->makes = makes;
+  builder->made.size = 0;
+  for (intptr_t r = 0; r < mlirOperationGetNumResults(operation); ++r)
+    visitMade(builder, mlirOperationGetResult(operation, r), parts);
+  operator->make_count = (uint32_t)builder->made.size;
+  operator->makes = sambaArenaCopy(&builder->arena, builder->made.data,
+                                   builder->made.size * sizeof *builder->made.data);
   sambaArenaDestroy(&arena);
 }
 
@@ -397,6 +420,7 @@ static void freeBuilder(Builder *builder) {
   sambaStringMapFree(&builder->kinds);
   sambaArrayFree(&builder->values);
   sambaArrayFree(&builder->reads);
+  sambaArrayFree(&builder->made);
   sambaArrayFree(&builder->key);
   sambaArenaDestroy(&builder->arena);
 }

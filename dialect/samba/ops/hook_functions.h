@@ -12,6 +12,8 @@ bool sambaVerifySection(const SambaOpHooks *hooks, MlirOperation op);
 bool sambaVerifySectionCall(MlirOperation callee, MlirOperation call);
 bool sambaVerifyCallOp(const SambaOpHooks *hooks, MlirOperation op);
 bool sambaVerifyYield(const SambaOpHooks *hooks, MlirOperation op);
+bool sambaVerifyStack(const SambaOpHooks *hooks, MlirOperation op);
+bool sambaVerifyUnstack(const SambaOpHooks *hooks, MlirOperation op);
 bool sambaVerifySambaAttribute(MlirOperation op, SambaAttributePlace place, unsigned index,
                                MlirNamedAttribute attribute);
 SambaStatus sambaCheckSambaAttribute(MlirStringRef mnemonic, MlirStringRef head,

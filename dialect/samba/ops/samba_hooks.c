@@ -17,6 +17,8 @@ static const SambaOpHooks structures[] = {
      .verify_call = sambaVerifySectionCall},
     {.name = {"samba.call", 10}, .verify = sambaVerifyCallOp},
     {.name = {"samba.yield", 11}, .verify = sambaVerifyYield},
+    {.name = {"samba.stack", 11}, .verify = sambaVerifyStack},
+    {.name = {"samba.unstack", 13}, .verify = sambaVerifyUnstack},
 };
 
 static SambaOpHooks findOp(MlirStringRef name) {

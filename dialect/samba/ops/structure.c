@@ -1,7 +1,9 @@
-/* Sections, their calls and yields: verification. */
+/* Sections, their calls and yields, and tensors that lie in others: verification. */
 #include "dialect/samba/graph.h"
 #include "dialect/samba/ops/hook_functions.h"
 #include "dialect/samba/samba.h"
+
+#include "mlir-c/BuiltinTypes.h"
 
 bool sambaVerifySection(const SambaOpHooks *hooks, MlirOperation op) {
   (void)hooks;
@@ -85,4 +87,46 @@ bool sambaVerifySectionCall(MlirOperation callee, MlirOperation call) {
       return sambaEmitOpError(call, "result %lld does not have the type of result %lld of @%.*s",
                               (long long)i, (long long)i, SAMBA_STRING_ARGS(name));
   return true;
+}
+
+/* Whether `count` values of the type are the whole, one after the other along its outermost axis.
+ */
+static bool isMadeOf(MlirType whole, MlirType part, intptr_t count) {
+  intptr_t rank = mlirShapedTypeGetRank(part);
+  bool fits =
+      mlirShapedTypeGetRank(whole) == rank + 1 && mlirShapedTypeGetDimSize(whole, 0) == count &&
+      mlirTypeEqual(mlirShapedTypeGetElementType(whole), mlirShapedTypeGetElementType(part));
+  for (intptr_t axis = 0; axis < rank && fits; ++axis)
+    fits = mlirShapedTypeGetDimSize(whole, axis + 1) == mlirShapedTypeGetDimSize(part, axis);
+  return fits;
+}
+
+static bool verifyParts(MlirOperation op, MlirValue whole, intptr_t count,
+                        MlirValue (*partOf)(MlirOperation op, intptr_t part)) {
+  MlirOperation parent = mlirOperationGetParentOperation(op);
+  if (!mlirOperationIsNull(parent) &&
+      sambaStringRefEqualC(sambaFromMlir(sambaOperationName(parent)), "samba.section"))
+    return sambaEmitOpError(op, "stands in a samba.section; a section is given what lies in memory "
+                                "as one argument");
+  if (count == 0)
+    return sambaEmitOpError(op, "has no parts");
+  for (intptr_t i = 0; i < count; ++i)
+    if (!isMadeOf(mlirValueGetType(whole), mlirValueGetType(partOf(op, i)), count))
+      return sambaEmitOpError(op,
+                              "part %lld of %lld does not have the whole's type without its "
+                              "outermost axis, or that axis does not have %lld places",
+                              (long long)i, (long long)count, (long long)count);
+  return true;
+}
+
+bool sambaVerifyStack(const SambaOpHooks *hooks, MlirOperation op) {
+  (void)hooks;
+  return verifyParts(op, mlirOperationGetResult(op, 0), mlirOperationGetNumOperands(op),
+                     mlirOperationGetOperand);
+}
+
+bool sambaVerifyUnstack(const SambaOpHooks *hooks, MlirOperation op) {
+  (void)hooks;
+  return verifyParts(op, mlirOperationGetOperand(op, 0), mlirOperationGetNumResults(op),
+                     mlirOperationGetResult);
 }

@@ -185,6 +185,44 @@ static void testRoles(void **state) {
          "graph 0 \"main\": output 0 has no flag loss, but symbol 2 is a loss");
 }
 
+/* The state as the last bytes of y, which are as many as two. */
+static SambaPefSymbol *makePart(SambaPef *pef) {
+  SambaPefSymbol *whole = &pef->symbols[SAMPLE_Y], *part = &pef->symbols[SAMPLE_STATE];
+  pef->regions[part->region].owners_count = 0;
+  *part = (SambaPefSymbol){.name = part->name,
+                           .kind = SAMBA_PEF_SYMBOL_GRADIENT,
+                           .host_dtype = whole->device_dtype,
+                           .device_dtype = whole->device_dtype,
+                           .init_dtype = whole->device_dtype,
+                           .region = whole->region,
+                           .address = whole->address,
+                           .bytes = sambaDTypeBytes(whole->device_dtype),
+                           .grad_symbol = SAMBA_PEF_NONE,
+                           .update_of = SAMBA_PEF_NONE,
+                           .master = SAMBA_PEF_NONE,
+                           .first_call = SAMBA_PEF_NONE,
+                           .last_call = SAMBA_PEF_NONE,
+                           .part_of = SAMPLE_Y};
+  expectOk(sambaPefCheck(pef));
+  return part;
+}
+
+static void testParts(void **state) {
+  (void)state;
+
+  EXPECT(makePart(pef); pef->symbols[SAMPLE_X].part_of = SAMPLE_STATE,
+                        "symbol 0 \"x\": part_of is symbol 3, which is a part itself");
+  EXPECT(makePart(pef)->device_dtype = SAMBA_DTYPE_I32,
+         "part_of is symbol 2; both must have one dtype and the layout row_major");
+  EXPECT(makePart(pef)->init = SAMBA_PEF_INIT_FILL,
+         "part_of is symbol 2; neither may have initial values");
+  EXPECT(makePart(pef)->region = SAMPLE_STATE;
+         pef->symbols[SAMPLE_STATE].address = pef->regions[SAMPLE_STATE].address,
+         "part_of is symbol 2, but not all of its bytes are among that one's");
+  EXPECT(makePart(pef)->address += 4,
+         "it begins at byte 4 of symbol 2, expected a multiple of 512");
+}
+
 static void nameTwice(SambaPef *pef) {
   SambaPefArgin *argins = SAMBA_ARENA_ARRAY(&pef->arena, SambaPefArgin, 2);
   argins[0] = argins[1] = pef->argins[0];
@@ -307,9 +345,10 @@ static void testWriting(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testFields),  cmocka_unit_test(testMachine),  cmocka_unit_test(testRegions),
-      cmocka_unit_test(testSymbols), cmocka_unit_test(testLayouts),  cmocka_unit_test(testRoles),
-      cmocka_unit_test(testArgins),  cmocka_unit_test(testSchedule), cmocka_unit_test(testWriting)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testFields),   cmocka_unit_test(testMachine),
+                                     cmocka_unit_test(testRegions),  cmocka_unit_test(testSymbols),
+                                     cmocka_unit_test(testLayouts),  cmocka_unit_test(testRoles),
+                                     cmocka_unit_test(testParts),    cmocka_unit_test(testArgins),
+                                     cmocka_unit_test(testSchedule), cmocka_unit_test(testWriting)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

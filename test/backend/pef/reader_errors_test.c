@@ -138,13 +138,13 @@ static void testContainer(void **state) {
 static void testVersions(void **state) {
   (void)state;
   expectOpenError(patched(".samba.headers", records, 4),
-                  "format version 4.0 is newer than 3.0, the newest this program reads; use a "
+                  "format version 4.1 is newer than 3.1, the newest this program reads; use a "
                   "newer Samba, or compile "
                   "again with this one");
   expectOpenError(patched(".samba.headers", records, 2),
-                  "format version 2.0 is older than 3.0, the oldest this program reads; compile "
+                  "format version 2.1 is older than 3.0, the oldest this program reads; compile "
                   "again with this one");
-  expectOpenError(patched(".samba.headers", records, 0), "format version 0.0 does not exist");
+  expectOpenError(patched(".samba.headers", records, 0), "format version 0.1 does not exist");
   expectOpenError(renamed(".samba.headers", ".samba.xxx"),
                   "not a PEF: it is an ELF file without a section .samba.headers");
   size_t bytes;

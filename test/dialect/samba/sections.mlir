@@ -171,3 +171,46 @@ func.func @f(%x: tensor<f32>) {
   %0 = samba.call @s(%x) {id = 0, type = "FWD"} : (tensor<f32>) -> tensor<f32>
   return
 }
+
+// -----
+
+// CHECK-LABEL: @parts
+func.func @parts(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // CHECK-NEXT: %[[A:.*]] = samba.stack %arg0, %arg1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+  // CHECK-NEXT: samba.unstack %[[A]] : (tensor<2x4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  %0 = samba.stack %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+  %1:2 = samba.unstack %0 : (tensor<2x4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return %1#0, %1#1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+func.func @parts_of_others(%x: tensor<4xf32>, %y: tensor<5xf32>) {
+  // expected-error@below {{'samba.stack' op part 1 of 2 does not have the whole's type without its outermost axis, or that axis does not have 2 places}}
+  %0 = samba.stack %x, %y : (tensor<4xf32>, tensor<5xf32>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @too_few(%x: tensor<3x4xf32>) {
+  // expected-error@below {{'samba.unstack' op part 0 of 2 does not have the whole's type without its outermost axis, or that axis does not have 2 places}}
+  %0:2 = samba.unstack %x : (tensor<3x4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @no_parts() {
+  // expected-error@below {{'samba.stack' op has no parts}}
+  %0 = samba.stack : () -> tensor<0x4xf32>
+  return
+}
+
+// -----
+
+samba.section @inside(%x: tensor<4xf32>) -> tensor<1x4xf32> {
+  // expected-error@below {{'samba.stack' op stands in a samba.section; a section is given what lies in memory as one argument}}
+  %0 = samba.stack %x : (tensor<4xf32>) -> tensor<1x4xf32>
+  samba.yield %0 : tensor<1x4xf32>
+}

@@ -9,7 +9,7 @@
 
 /* Ops with structure of their own have no row. */
 static bool hasNoRow(SambaStringRef name) {
-  static const char *const names[] = {"constant", "section", "call", "yield"};
+  static const char *const names[] = {"constant", "section", "call", "yield", "stack", "unstack"};
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
     if (sambaStringRefEqualC(name, names[i]))
       return true;

@@ -95,3 +95,74 @@ samba.section @s0(%x: tensor<4xf32>) -> tensor<4xf32> attributes {machine = #rdu
 func.func @f(%x: index) {
   return
 }
+
+// -----
+
+samba.section @s0(%x: tensor<128xf32>) -> tensor<128xf32> attributes {machine = #rdu.machine<"tiny">} {
+  %0 = samba.relu %x : tensor<128xf32>
+  samba.yield %0 : tensor<128xf32>
+}
+// Stacks of what has its place.
+// expected-error @+1 {{samba.stack: part 1 has a place of its own, as an argument, a constant, a result of the graph, or as a part of another stack; stack what calls leave for other calls only, and once}}
+func.func @f(%x: tensor<128xf32>) -> (tensor<2x128xf32>) {
+  %0 = samba.call @s0(%x) {id = 0, type = "FWD"} : (tensor<128xf32>) -> tensor<128xf32>
+  %1 = samba.stack %0, %x : (tensor<128xf32>, tensor<128xf32>) -> tensor<2x128xf32>
+  return %1 : tensor<2x128xf32>
+}
+
+// -----
+
+samba.section @s0(%x: tensor<128xf32>) -> tensor<128xf32> attributes {machine = #rdu.machine<"tiny">} {
+  %0 = samba.relu %x : tensor<128xf32>
+  samba.yield %0 : tensor<128xf32>
+}
+// Twice in stacks.
+// expected-error @+1 {{samba.stack: part 0 has a place of its own, as an argument, a constant, a result of the graph, or as a part of another stack; stack what calls leave for other calls only, and once}}
+func.func @f(%x: tensor<128xf32>) -> (tensor<1x128xf32>, tensor<1x128xf32>) {
+  %0 = samba.call @s0(%x) {id = 0, type = "FWD"} : (tensor<128xf32>) -> tensor<128xf32>
+  %1 = samba.stack %0 : (tensor<128xf32>) -> tensor<1x128xf32>
+  %2 = samba.stack %0 : (tensor<128xf32>) -> tensor<1x128xf32>
+  return %1, %2 : tensor<1x128xf32>, tensor<1x128xf32>
+}
+
+// -----
+
+samba.section @s0(%x: tensor<4xf32>) -> tensor<4xf32> attributes {machine = #rdu.machine<"tiny">} {
+  %0 = samba.relu %x : tensor<4xf32>
+  samba.yield %0 : tensor<4xf32>
+}
+// Parts that begin within the bytes of a line.
+// expected-error @+1 {{samba.stack: its parts have 16 bytes, but a part begins at a multiple of 512 bytes; stack tensors of such sizes only}}
+func.func @f(%x: tensor<4xf32>) -> (tensor<1x4xf32>) {
+  %0 = samba.call @s0(%x) {id = 0, type = "FWD"} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = samba.stack %0 : (tensor<4xf32>) -> tensor<1x4xf32>
+  return %1 : tensor<1x4xf32>
+}
+
+// -----
+
+samba.section @s0(%x: tensor<2x128xf32>) -> tensor<2x128xf32> attributes {machine = #rdu.machine<"tiny">} {
+  %0 = samba.relu %x : tensor<2x128xf32>
+  samba.yield %0 : tensor<2x128xf32>
+}
+// A part in a region that others have.
+// expected-error @+1 {{samba.unstack: region 'g' is a part of a samba.unstack, so it lies where the whole does, but another value has that region, too; give it another one}}
+func.func @f(%x: tensor<2x128xf32>) -> (tensor<128xf32> {samba.region = "g"}, tensor<128xf32> {samba.region = "g"}) {
+  %0 = samba.call @s0(%x) {id = 0, type = "FWD"} : (tensor<2x128xf32>) -> tensor<2x128xf32>
+  %1:2 = samba.unstack %0 : (tensor<2x128xf32>) -> (tensor<128xf32>, tensor<128xf32>)
+  return %1#0, %1#1 : tensor<128xf32>, tensor<128xf32>
+}
+
+// -----
+
+// Something that is in no section.
+samba.section @s0(%x: tensor<4xf32>) -> tensor<4xf32> attributes {machine = #rdu.machine<"tiny">} {
+  %0 = samba.relu %x : tensor<4xf32>
+  samba.yield %0 : tensor<4xf32>
+}
+// expected-error @+1 {{samba.unstack: what it takes apart is not in memory}}
+func.func @f(%x: tensor<1x128xf32>) -> tensor<128xf32> {
+  %0 = samba.relu %x : tensor<1x128xf32>
+  %1 = samba.unstack %0 : (tensor<1x128xf32>) -> tensor<128xf32>
+  return %1 : tensor<128xf32>
+}
