@@ -138,6 +138,22 @@ def PadRows : Pass<"samba-pad-rows", "::mlir::ModuleOp"> {
                         "a shipped machine or a machine file">];
 }
 
+def StackProducts : Pass<"samba-stack-products", "::mlir::ModuleOp"> {
+  let summary = "Make one product of the equal products of many layers that nobody waits for";
+  let description = [{
+    Of graphs for training: products (`samba.matmul`) of a phase behind FWD with equal attributes,
+    types and views of what they read, whose results only later phases read or the graph returns:
+    the gradients of weights of equal layers. What they read must be made by operators, and lie in
+    no region. They become one product with one more axis at the end of the phase. `samba.stack`
+    says that what it reads lies side by side, `samba.unstack` that the results do. The stacked
+    operands live until then, so they take no more than a quarter of the device's memory: of several
+    groups the first that have room. The layer of such a product has a star where the names differ:
+    `layers.*.fc`.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"\"",
+                        "a shipped machine or a machine file">];
+}
+
 def ChannelsLast : Pass<"samba-channels-last", "::mlir::ModuleOp"> {
   let summary = "Let images between convolutions hold the channels of a pixel side by side";
   let description = [{

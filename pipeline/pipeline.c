@@ -75,6 +75,7 @@ static const struct {
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-channels-last"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-split-sums{target=%t}"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-materialize-views"},
+    {SAMBA_PHASE_GRAPH, levelO1, "samba-stack-products{target=%t}"},
     {SAMBA_PHASE_GRAPH, everyLevel | onDecisions, "samba-pin-decisions{decisions=%d}"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-partition-sections{target=%t opt=%o%s%f}"},
     {SAMBA_PHASE_GRAPH, levelO1, "samba-split-attention"},
