@@ -370,6 +370,36 @@ static void giveTheRest(const SambaAgUses *uses, const SambaAgOptions *options, 
   }
 }
 
+/* Options of the loads, or of the stores, that have all generators while they are at work: whoever
+ * takes longest gets more as long as that is enough for its next option. */
+static void chooseApart(const SambaAgUses *uses, const SambaAgOptions *options, bool stores,
+                        int64_t left, const SambaAgOption **chosen) {
+  for (size_t i = 0; i < uses->size; ++i)
+    if (uses->data[i].stores == stores) {
+      chosen[i] = &options[i].data[0];
+      left -= chosen[i]->count;
+    }
+
+  for (;;) {
+    size_t slowest = uses->size;
+    double most = 0;
+    for (size_t i = 0; i < uses->size; ++i) {
+      if (uses->data[i].stores != stores || chosen[i] + 1 == options[i].data + options[i].size ||
+          (int64_t)chosen[i][1].count - chosen[i]->count > left)
+        continue;
+      double cycles = uses->data[i].bytes / chosen[i]->rate;
+      if (cycles > most) {
+        most = cycles;
+        slowest = i;
+      }
+    }
+    if (slowest == uses->size)
+      return;
+    left -= (int64_t)chosen[slowest][1].count - chosen[slowest]->count;
+    ++chosen[slowest];
+  }
+}
+
 /* A pipeline for which memory works so many times as long as its PCUs waits for memory itself: it
  * gains nothing from more generators, and requests of loads and stores hold up each other. */
 static const double streamingWork = 1.5;
@@ -379,6 +409,11 @@ static void chooseOptions(SambaCodegen *codegen, const SambaAgUses *uses,
                           const SambaAgOptions *options, Generators generators,
                           const SambaAgOption **chosen) {
   const double work = sambaCodegenWorkCycles(codegen);
+  if (codegen->phases && generators.shared) {
+    chooseApart(uses, options, false, generators.most, chosen);
+    chooseApart(uses, options, true, generators.most, chosen);
+    return;
+  }
   const Times best = chooseTimes(uses, options, generators.most, work);
   int64_t left = generators.most;
   for (size_t i = 0; i < uses->size; ++i) {

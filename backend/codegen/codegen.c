@@ -369,7 +369,21 @@ static SambaStatus checkCounters(const SambaCodegen *codegen, const SambaSection
   return NULL;
 }
 
+static uint32_t phasesOf(const SambaStageGraph *graph) { return graph->mappings[0].phases; }
+
+static SambaStatus checkPhases(const SambaStageGraph *graph) {
+  for (uint32_t s = 0; s < graph->stage_count; ++s)
+    if (graph->mappings[s].phases != phasesOf(graph))
+      return sambaStatusMake(SAMBA_INVALID,
+                             "mapping of stage %u (%s) has %u phases, but that of stage 0 has %u",
+                             s, graph->stages[s].name ? graph->stages[s].name : "",
+                             graph->mappings[s].phases, phasesOf(graph));
+  return NULL;
+}
+
 static SambaStatus emitAll(SambaCodegen *codegen, SambaSection *section) {
+  SAMBA_RETURN_IF_ERROR(checkPhases(codegen->graph));
+  codegen->phases = phasesOf(codegen->graph);
   SAMBA_RETURN_IF_ERROR(
       sambaGroupsBuild(codegen->graph, codegen->machine, &codegen->scratch, &codegen->groups));
   codegen->plans = SAMBA_ARENA_ARRAY(&codegen->scratch, SambaGroupPlan, codegen->groups.count);
@@ -384,6 +398,7 @@ static SambaStatus emitAll(SambaCodegen *codegen, SambaSection *section) {
       SAMBA_RETURN_IF_ERROR(sambaCodegenSharedArgument(codegen, t));
   for (uint32_t g = 0; g < codegen->groups.count; ++g)
     SAMBA_RETURN_IF_ERROR(emitGroup(codegen, g));
+  sambaCodegenAddGates(codegen);
   sambaAssemblyFinish(&codegen->assembly, section);
 
   return checkCounters(codegen, section);
@@ -412,6 +427,8 @@ SambaStatus sambaCodegenDraft(const SambaStageGraph *graph, const SambaMachine *
   for (uint32_t g = 0; g < codegen.groups.count && codegen.plans; ++g)
     for (uint32_t c = 0; c < codegen.plans[g].nest.copies && codegen.plans[g].sinks; ++c)
       sambaArrayFree(&codegen.plans[g].sinks[c]);
+  sambaArrayFree(&codegen.signals);
+  sambaArrayFree(&codegen.gates);
   sambaAssemblyDestroy(&codegen.assembly);
   sambaArenaDestroy(&codegen.scratch);
   if (status)
@@ -424,7 +441,7 @@ SambaStatus sambaCodegenDraft(const SambaStageGraph *graph, const SambaMachine *
 SambaStatus sambaCodegenSection(const SambaStageGraph *graph, const SambaMachine *machine,
                                 SambaArena *arena, SambaSection **out_section) {
   SAMBA_RETURN_IF_ERROR(sambaCodegenDraft(graph, machine, arena, out_section));
-  sambaFitSlots(machine, *out_section);
+  sambaFitSlots(machine, *out_section, phasesOf(graph) > 0);
   sambaChooseBanking(machine, *out_section, NULL);
   return NULL;
 }

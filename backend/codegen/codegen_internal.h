@@ -49,6 +49,9 @@ typedef struct SambaCodegen {
   uint32_t *symbols; /* of tensors */
   SambaPipeline pipeline;
   uint32_t pipeline_group; /* a group that has all loops of the pipeline */
+  uint32_t phases;         /* rounds of loading and then storing; 0: both all the time */
+  SambaEndpoints signals;  /* read ports of gathered results that tell when a phase's are there */
+  SambaEndpoints gates;    /* write ports of the others, which wait for that */
 } SambaCodegen;
 
 /* address_generators.c: how many address generators each operand in memory, each shared argument
@@ -80,6 +83,13 @@ bool sambaStoresFit(const SambaCodegen *codegen, const SambaTileNest *nest, uint
 /* Bytes that `count` stores of a result find side by side at least: what they move in a cycle is no
  * more. */
 int64_t sambaStoredRowBytes(const SambaCodegen *codegen, const SambaTileNest *nest, uint32_t count);
+
+/* phases.c, of a section that works in phases: the PMU that gathers what a store of a group takes.
+ * What fed the store is to feed this unit. */
+SambaStatus sambaCodegenAddGathering(SambaCodegen *codegen, uint32_t group, uint32_t store,
+                                     uint32_t number, uint32_t *out_unit);
+/* Joins what tells that results are gathered with what waits for it. */
+void sambaCodegenAddGates(SambaCodegen *codegen);
 
 /* carried_sums.c: the buffers through which the sums of a group's copies go. */
 SambaStatus sambaCodegenAddSums(SambaCodegen *codegen, uint32_t group, const uint32_t *computes);

@@ -549,9 +549,16 @@ static SambaStatus addStore(SambaCodegen *codegen, uint32_t g, const SambaCopyRa
   if (indexed)
     sambaCodegenAddStoreIndices(codegen, g, range, number, unit);
 
+  uint32_t end = unit; /* that takes the results from the copies or their stages */
+  if (codegen->phases && indexed)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "mapping of stage %u (%s): a store by index does not work in phases",
+                           group->anchor, codegen->graph->stages[group->anchor].name);
+  if (codegen->phases)
+    SAMBA_RETURN_IF_ERROR(sambaCodegenAddGathering(codegen, g, unit, number, &end));
   if (staging.used)
-    return addStages(codegen, plan, &staging, range, &copies, unit, stage_number);
-  addSinksOf(plan, range, unit);
+    return addStages(codegen, plan, &staging, range, &copies, end, stage_number);
+  addSinksOf(plan, range, end);
   return NULL;
 }
 

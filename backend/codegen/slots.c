@@ -2,6 +2,7 @@
 #include "backend/codegen/slots.h"
 
 #include "backend/section/banks.h"
+#include "backend/section/gathering.h"
 #include "backend/section/slot_need.h"
 
 /* A port's counters while they are laid out anew. */
@@ -120,9 +121,10 @@ static bool cutSlots(const SambaMachine *machine, SambaArena *arena, SambaUnit *
   return true;
 }
 
-void sambaFitSlots(const SambaMachine *machine, SambaSection *section) {
+void sambaFitSlots(const SambaMachine *machine, SambaSection *section, bool gathers) {
   for (uint32_t u = 0; u < section->unit_count; ++u)
     while (section->units[u].kind == SAMBA_UNIT_BUFFER &&
+           !(gathers && sambaUnitGathers(section, &section->units[u])) &&
            cutSlots(machine, section->arena, &section->units[u]))
       ;
 }

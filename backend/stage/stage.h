@@ -97,6 +97,9 @@ typedef struct SambaMapping {
    * stages run one after the other. */
   uint32_t pipeline_count;
   uint32_t pipeline_dims[SAMBA_MAX_PIPELINE_DIMS];
+  /* The section loads while PMUs gather its results, then it stores them: in so many rounds, the
+   * same for all of its stages; 0: it loads and stores all the time. */
+  uint32_t phases;
 } SambaMapping;
 
 typedef struct SambaStageGraph {

@@ -89,6 +89,7 @@ static void putMapping(Key *key, const SambaMapping *mapping) {
   putNumber(key, mapping->group);
   putNumber(key, mapping->pipeline_count);
   put(key, mapping->pipeline_dims, sizeof mapping->pipeline_dims);
+  putNumber(key, mapping->phases);
 }
 
 /* Arguments that several stages read, in the order of the graph: loads of shared arguments are

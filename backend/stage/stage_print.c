@@ -78,6 +78,8 @@ static void printMapping(const SambaStage *stage, const SambaMapping *mapping, S
     printSmallList("joined", stage->operand_count, mapping->operand_joined, text);
   if (mapping->pipeline_count)
     printSmallList("pipeline", mapping->pipeline_count, mapping->pipeline_dims, text);
+  if (mapping->phases)
+    sambaTextFormat(text, " phases %u", mapping->phases);
   sambaTextAppendC(text, "\n");
 }
 

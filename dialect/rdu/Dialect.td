@@ -51,7 +51,9 @@ def Rdu_MappingAttr : Samba_DictionaryAttr<Rdu_Dialect, "Mapping", "mapping"> {
     `tile`, `unroll` and `order` have one number per dimension of the stage, `level`, `depth` and
     `joined` one per operand. `joined` is 1 where copies whose slots overlap are loaded together, 2
     where two neighbouring copies share a buffer. `group` is a number, `pipeline` the dimensions
-    along which the section is a pipeline, outermost first. The planner decides what is left out.
+    along which the section is a pipeline, outermost first. `phases` is a number, the same for all
+    stages of a section: in so many rounds it loads, and then stores what it has made. The planner
+    decides what is left out.
   }];
 }
 

@@ -309,19 +309,20 @@ static void setListEntry(SambaMapping *mapping, int list, intptr_t k, int64_t nu
   }
 }
 
-static SambaStatus readMappingGroup(SambaStringRef key, MlirAttribute value, SambaMapping *out) {
-  if (!sambaStringRefEqualC(key, "group"))
+static SambaStatus readMappingNumber(SambaStringRef key, MlirAttribute value, SambaMapping *out) {
+  bool phases = sambaStringRefEqualC(key, "phases");
+  if (!phases && !sambaStringRefEqualC(key, "group"))
     return sambaStatusMake(SAMBA_INVALID,
                            "#rdu.mapping has no '%.*s'; it has tile, unroll, order, level, "
-                           "depth, joined, group and pipeline",
+                           "depth, joined, group, pipeline and phases",
                            SAMBA_STRING_ARGS(key));
 
   if (!isInteger(value) || mlirIntegerAttrGetValueInt(value) < 0 ||
       mlirIntegerAttrGetValueInt(value) > UINT32_MAX)
-    return sambaStatusMake(SAMBA_INVALID, "#rdu.mapping: 'group' must be an integer from 0 to %lld",
-                           (long long)UINT32_MAX);
+    return sambaStatusMake(SAMBA_INVALID, "#rdu.mapping: '%s' must be an integer from 0 to %lld",
+                           phases ? "phases" : "group", (long long)UINT32_MAX);
 
-  out->group = (uint32_t)mlirIntegerAttrGetValueInt(value);
+  *(phases ? &out->phases : &out->group) = (uint32_t)mlirIntegerAttrGetValueInt(value);
   return NULL;
 }
 
@@ -378,7 +379,7 @@ static SambaStatus readMapping(MlirAttribute body, SambaMapping *out) {
     while (list < listCount && !sambaStringRefEqualC(key, lists[list].name))
       ++list;
     SAMBA_RETURN_IF_ERROR(list < listCount ? readMappingList(list, entry.attribute, out)
-                                           : readMappingGroup(key, entry.attribute, out));
+                                           : readMappingNumber(key, entry.attribute, out));
   }
 
   return NULL;
@@ -394,7 +395,7 @@ MlirAttribute sambaMappingToAttribute(MlirLocation location, const SambaMapping 
                                       uint32_t operand_count) {
   MlirContext context = mlirLocationGetContext(location);
   MlirType i64 = mlirIntegerTypeGet(context, 64);
-  MlirNamedAttribute entries[listCount + 1];
+  MlirNamedAttribute entries[listCount + 2];
   intptr_t used = 0;
 
   for (int list = 0; list < listCount; ++list) {
@@ -416,6 +417,9 @@ MlirAttribute sambaMappingToAttribute(MlirLocation location, const SambaMapping 
   if (mapping->group)
     entries[used++] =
         sambaNamedAttribute(context, "group", mlirIntegerAttrGet(i64, mapping->group));
+  if (mapping->phases)
+    entries[used++] =
+        sambaNamedAttribute(context, "phases", mlirIntegerAttrGet(i64, mapping->phases));
   return sambaAttributeGet(location, SAMBA_MAPPING_KIND, mlirStringRefCreate("", 0),
                            mlirDictionaryAttrGet(context, used, entries));
 }

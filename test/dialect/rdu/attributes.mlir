@@ -14,8 +14,8 @@ module attributes {rdu.machine = #rdu.machine<"mine", base = "sn40l", simd_lanes
 
 // -----
 
-// CHECK: rdu.mapping = #rdu.mapping<depth = [2, 2], group = 1, level = [0, 1], order = [2, 0, 1], pipeline = [2, 0], tile = [64, 64, 128], unroll = [2, 1, 1]>
-func.func @f() attributes {rdu.mapping = #rdu.mapping<tile = [64, 64, 128], unroll = [2, 1, 1], order = [2, 0, 1], level = [0, 1], depth = [2, 2], group = 1, pipeline = [2, 0]>} { return }
+// CHECK: rdu.mapping = #rdu.mapping<depth = [2, 2], group = 1, level = [0, 1], order = [2, 0, 1], phases = 2, pipeline = [2, 0], tile = [64, 64, 128], unroll = [2, 1, 1]>
+func.func @f() attributes {rdu.mapping = #rdu.mapping<tile = [64, 64, 128], unroll = [2, 1, 1], order = [2, 0, 1], level = [0, 1], depth = [2, 2], group = 1, pipeline = [2, 0], phases = 2>} { return }
 // CHECK: rdu.mapping = [#rdu.mapping<tile = [1]>, #rdu.mapping<>]
 func.func @g() attributes {rdu.mapping = [#rdu.mapping<tile = [1]>, #rdu.mapping<>]} { return }
 
@@ -86,13 +86,18 @@ func.func @f() attributes {rdu.mapping = #rdu.mapping<"m">} { return }
 
 // -----
 
-// expected-error@below {{#rdu.mapping has no 'tiles'; it has tile, unroll, order, level, depth, joined, group and pipeline}}
+// expected-error@below {{#rdu.mapping has no 'tiles'; it has tile, unroll, order, level, depth, joined, group, pipeline and phases}}
 func.func @f() attributes {rdu.mapping = #rdu.mapping<tiles = [1]>} { return }
 
 // -----
 
 // expected-error@below {{#rdu.mapping: 'group' must be an integer from 0 to 4294967295}}
 func.func @f() attributes {rdu.mapping = #rdu.mapping<group = -1>} { return }
+
+// -----
+
+// expected-error@below {{#rdu.mapping: 'phases' must be an integer from 0 to 4294967295}}
+func.func @f() attributes {rdu.mapping = #rdu.mapping<phases = [2]>} { return }
 
 // -----
 
