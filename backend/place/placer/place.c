@@ -4,6 +4,7 @@
 
 #include "backend/place/placer/placement.h"
 #include "backend/section/access.h"
+#include "backend/section/gathering.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -213,6 +214,39 @@ static int64_t generatorRate(const SambaMachine *machine) {
   return rate < most ? rate : most;
 }
 
+/* Marks the units whose tokens a unit takes, itself or through others. */
+static void markSources(const SambaSection *section, uint32_t unit, bool *marked) {
+  const SambaUnit *taker = &section->units[unit];
+  for (uint32_t i = 0; i < taker->input_count; ++i)
+    for (uint32_t s = 0; s < taker->inputs[i].stream_count; ++s) {
+      uint32_t source = section->streams[taker->inputs[i].streams[s]].source.unit;
+      if (marked[source])
+        continue;
+      marked[source] = true;
+      markSources(section, source, marked);
+    }
+}
+
+/* Which units rest while a store takes what was gathered. */
+static void findRests(SambaPlacement *placement, SambaArena *arena) {
+  const SambaSection *section = placement->section;
+  placement->unit_rests = SAMBA_ARENA_ARRAY(arena, const bool *, placement->unit_count);
+  for (uint32_t s = 0; s < section->stream_count; ++s) {
+    const SambaStream *stream = &section->streams[s];
+    uint32_t gathering = stream->source.unit;
+    if (stream->source.port || !sambaUnitGathers(section, &section->units[gathering]))
+      continue;
+    const SambaUnit *unit = &section->units[gathering];
+    bool *rests = SAMBA_ARENA_ARRAY(arena, bool, placement->unit_count);
+    for (uint32_t i = 0; i < unit->inputs[0].stream_count; ++i) {
+      uint32_t source = section->streams[unit->inputs[0].streams[i]].source.unit;
+      rests[source] = true;
+      markSources(section, source, rests);
+    }
+    placement->unit_rests[stream->destinations[0].unit] = rests;
+  }
+}
+
 /* What loads and stores carry that may share generators. */
 static void findSharedRates(SambaPlacement *placement, SambaArena *arena) {
   const SambaSection *section = placement->section;
@@ -276,6 +310,7 @@ static SambaStatus build(SambaPlacement *placement, SambaArena *arena, const Sam
   sambaClearIndices(placement->occupant, placement->slot_count);
   buildNets(placement, arena);
   findSharedRates(placement, arena);
+  findRests(placement, arena);
 
   return takeFixed(placement);
 }

@@ -43,7 +43,10 @@ typedef struct SambaPlacement {
   /* Of loads and stores that share generators: what their streams carry together, in permille of a
    * lane; of others 0. */
   uint32_t *unit_rate;
-  int64_t generator_rate;   /* the same of a generator that is asked for all it gives */
+  int64_t generator_rate; /* the same of a generator that is asked for all it gives */
+  /* Of a store behind a PMU that gathers: whether each unit is one of those that fill it, and rests
+   * while it stores; of all other units NULL. */
+  const bool **unit_rests;
   uint32_t *occupant;       /* per slot: the unit there, SAMBA_NO_INDEX when free */
   int32_t *unit_x, *unit_y; /* position in cycles */
   /* Nets: the distinct units of each stream that joins at least two; and the nets of each unit. */
@@ -83,12 +86,18 @@ static inline uint32_t sambaPlacementPartner(const SambaPlacement *placement, ui
 
 /* What it costs that the load or store in one slot shares its generator with the one in another:
  * together they may ask for more than a generator gives. Each permille of a lane beyond that weighs
- * more than ways do, because it holds up the section. */
+ * more than ways do, because it holds up the section. What is gathered is stored as fast as can be,
+ * which takes a generator from any load but those that rest meanwhile. */
 static inline int64_t sambaPlacementSharedCost(const SambaPlacement *placement, uint32_t slot,
                                                uint32_t partner) {
   enum { permille = 1 << 13 };
+  bool is_store = sambaPlacementSlotClass(placement, slot) == SAMBA_SLOT_STORE;
+  uint32_t store = placement->occupant[is_store ? slot : partner];
+  uint32_t load = placement->occupant[is_store ? partner : slot];
   int64_t one = sambaPlacementRate(placement, slot);
   int64_t other = sambaPlacementRate(placement, partner);
+  if (store != SAMBA_NO_INDEX && load != SAMBA_NO_INDEX && placement->unit_rests[store])
+    return placement->unit_rests[store][load] ? 0 : permille * placement->unit_rate[load];
   int64_t more = one + other - placement->generator_rate;
   return one && other && more > 0 ? permille * more : 0;
 }

@@ -262,6 +262,59 @@ static void busyLoadsAndStoresShareNoGenerator(void **state) {
   networkDestroy(&network);
 }
 
+/* The free site of a kind that is next to a generator. */
+static void placeBeside(Network *network, const SambaMachine *machine, uint32_t unit, int32_t ag) {
+  int32_t x, y, best = INT32_MAX;
+  SambaUnit *units = network->section.units, *placed = &units[unit];
+  SambaSiteKind kind = placed->kind == SAMBA_UNIT_BUFFER ? SAMBA_SITE_PMU : SAMBA_SITE_PCU;
+  sambaMachineAgSite(machine, ag, &x, &y);
+  for (int32_t row = 0; row < machine->grid_rows; ++row)
+    for (int32_t column = 0; column < machine->grid_columns; ++column) {
+      int32_t far = abs(column - x) + abs(row - y);
+      bool taken = sambaMachineSiteKind(machine, column, row) != kind;
+      for (uint32_t u = 0; u < unit; ++u)
+        taken |= units[u].x == column && units[u].y == row;
+      if (taken || far >= best)
+        continue;
+      best = far;
+      placed->x = column;
+      placed->y = row;
+    }
+}
+
+/* Four chains of a load, a PCU, a PMU that gathers 16 tokens, and a store, on the four generators
+ * of tiny. Each load is on a generator by hand, and its PMU beside the next one. The store's way
+ * would be shorter from there, but the load there works while it stores, and its own load rests. */
+static void storesShareWithLoadsThatRest(void **state) {
+  (void)state;
+  SambaMachine machine = networkMachine("tiny");
+  const uint32_t trips[] = {1, 16};
+  const int64_t strides[] = {0, 1};
+  Network network;
+  networkCreate(&network, "s");
+  for (uint32_t chain = 0; chain < 4; ++chain) {
+    uint32_t load = networkUnit(&network, SAMBA_UNIT_LOAD, "");
+    uint32_t compute = networkUnit(&network, SAMBA_UNIT_COMPUTE, "");
+    uint32_t buffer = networkUnit(&network, SAMBA_UNIT_BUFFER, "");
+    uint32_t store = networkUnit(&network, SAMBA_UNIT_STORE, "");
+    networkLink(&network, 100, load, compute);
+    networkLink(&network, 100, compute, buffer);
+    networkLink(&network, 100, buffer, store);
+    SambaUnit *unit = &network.section.units[buffer];
+    unit->buffer.slot_count = 1;
+    unit->inputs[0].access = unit->outputs[0].access = (SambaAccess){
+        .counter_count = 2, .trips = trips, .slot_level = 1, .token_level = 2, .strides = strides};
+    network.section.units[load].load_store.ag = chain;
+    placeBeside(&network, &machine, buffer, (int32_t)(chain + 1) % 4);
+  }
+
+  expectOk(sambaSectionPlace(&network.section, &machine, network.rates));
+  for (uint32_t u = 0; u < network.section.unit_count; u += 4)
+    assert_int_equal(network.section.units[u].load_store.ag,
+                     network.section.units[u + 3].load_store.ag);
+  networkDestroy(&network);
+}
+
 static void refusesBadPlacementByHand(void **state) {
   (void)state;
   SambaMachine machine = networkMachine("tiny");
@@ -316,6 +369,7 @@ int main(void) {
                                      cmocka_unit_test(refusesTooManyUnits),
                                      cmocka_unit_test(refusesBadPlacementByHand),
                                      cmocka_unit_test(loadsAndStoresShareGenerators),
-                                     cmocka_unit_test(busyLoadsAndStoresShareNoGenerator)};
+                                     cmocka_unit_test(busyLoadsAndStoresShareNoGenerator),
+                                     cmocka_unit_test(storesShareWithLoadsThatRest)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

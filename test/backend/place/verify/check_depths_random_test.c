@@ -150,6 +150,7 @@ static uint32_t namedUnit(const char *message) {
  * balance; a buffer has 5 or 10 slots' worth. What gets stuck then gets stuck for want of room. */
 static void randomize(Network *network) {
   static const uint32_t trips[] = {10, 2, 3};
+  static const int64_t strides[] = {0, 0};
   static const uint32_t tokens[] = {10, 20, 60};
   SambaSection *section = &network->section;
 
@@ -182,8 +183,11 @@ static void randomize(Network *network) {
       if (unit->kind == SAMBA_UNIT_COMPUTE)
         port->compute.level = level + 1;
       else if (unit->kind == SAMBA_UNIT_BUFFER)
-        port->access =
-            (SambaAccess){.counter_count = 2, .trips = own, .slot_level = 1, .token_level = 2};
+        port->access = (SambaAccess){.counter_count = 2,
+                                     .trips = own,
+                                     .strides = strides,
+                                     .slot_level = 1,
+                                     .token_level = 2};
     }
   }
 }
