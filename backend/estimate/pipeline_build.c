@@ -5,6 +5,7 @@
 #include "backend/estimate/unit_law.h"
 #include "backend/section/access.h"
 #include "backend/section/fabric/fabric.h"
+#include "backend/section/gathering.h"
 #include "backend/section/width.h"
 
 #include <math.h>
@@ -318,8 +319,8 @@ static void findNeighbours(SambaPipelineRun *run) {
   sambaArrayFree(&pairs);
 }
 
-/* What a write costs beside reads. */
-static double turnCycles(const SambaPipelineRun *run) {
+/* What a write costs beside reads, and what waits in the queues of the channels. */
+static void findWrites(SambaPipelineRun *run) {
   double bytes = 0, writes = 0, written = 0;
   for (uint32_t a = 0; a < run->actor_count; ++a) {
     const SambaPipelineActor *actor = &run->actors[a];
@@ -328,7 +329,23 @@ static double turnCycles(const SambaPipelineRun *run) {
     writes += actor->kind == SAMBA_PIPELINE_STORE ? tokens * actor->requests : 0;
     written += actor->kind == SAMBA_PIPELINE_STORE ? tokens * actor->bytes : 0;
   }
-  return sambaMachineTurnCycles(run->machine, writes / fmax(bytes, 1), written / fmax(writes, 1));
+  const SambaMachine *machine = run->machine;
+  const double request = written / fmax(writes, 1);
+  const double channels =
+      (double)(machine->hbm_bytes > 0 ? machine->hbm_channels : machine->ddr_channels);
+  run->turn_cycles = sambaMachineTurnCycles(machine, writes / fmax(bytes, 1), request);
+  run->write_queue = (double)machine->dram_write_high * channels * request / run->memory_rate;
+}
+
+/* Where a section works in phases, these go on at one pace, and not what it does in one of them. */
+static void findPhases(SambaPipelineRun *run) {
+  for (uint32_t u = 0; u < run->section->unit_count; ++u) {
+    const SambaUnit *unit = &run->section->units[u];
+    if (!run->twins.count[u] || !sambaUnitGathers(run->section, unit))
+      continue;
+    run->phases = unit->outputs[0].access.trips[0];
+    run->gathering = run->buffers[u].first_actor + unit->input_count;
+  }
 }
 
 void sambaPipelineBuild(SambaPipelineRun *run) {
@@ -361,6 +378,7 @@ void sambaPipelineBuild(SambaPipelineRun *run) {
   }
 
   findNeighbours(run);
+  findPhases(run);
   uint32_t places = 1;
   while (places < run->actor_count)
     places *= 2;
@@ -369,5 +387,5 @@ void sambaPipelineBuild(SambaPipelineRun *run) {
   run->memory_rate = sambaMachineDramBytesPerCycle(run->machine);
   run->memory_latency = sambaMachineLoadLatency(run->machine);
   run->stream_latency = sambaMachineStreamLatency(run->machine);
-  run->turn_cycles = turnCycles(run);
+  findWrites(run);
 }

@@ -88,6 +88,7 @@ static void addActor(SambaByteBuffer *key, const SambaPipelineRun *run,
 void sambaPipelineKey(const SambaPipelineRun *run, SambaByteBuffer *key) {
   key->size = 0;
   addDouble(key, run->turn_cycles);
+  addNumber(key, run->phases);
   for (uint32_t a = 0; a < run->actor_count; ++a)
     addActor(key, run, &run->actors[a]);
 }

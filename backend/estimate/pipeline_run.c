@@ -299,12 +299,13 @@ static double askMemory(SambaPipelineRun *run, SambaPipelineActor *actor) {
  * with it: writes are acknowledged after the way to the memory and back. */
 static double writeMemory(SambaPipelineRun *run, SambaPipelineActor *actor) {
   double bytes = actor->bytes / actor->piece_count, issue = actor->issue / actor->piece_count;
-  double at = run->now;
+  double at = run->now, latency = (double)run->machine->ag_latency_cycles;
   for (uint32_t piece = 0; piece < actor->piece_count; ++piece) {
     at = fmax(at, creditAt(run, actor->window, bytes)) + issue;
-    pushOutstanding(actor->window, bytes, at + (double)run->machine->ag_latency_cycles);
+    double accepted = run->phases ? run->memory_free - run->write_queue : 0;
+    pushOutstanding(actor->window, bytes, fmax(at, accepted) + latency);
   }
-  double turns = run->loads_left ? actor->requests * run->turn_cycles : 0;
+  double turns = run->loads_left && !run->phases ? actor->requests * run->turn_cycles : 0;
   double moving = actor->twins * (actor->bytes / run->memory_rate + turns);
   book(&run->memory_free, run->now, moving);
   crowd(actor, run->now + (double)run->machine->ag_latency_cycles / 2, moving);
@@ -407,6 +408,11 @@ static void stepLoad(SambaPipelineRun *run, uint32_t index) {
   if (actor->state == SAMBA_PIPELINE_QUEUED) {
     beginFiring(run, actor);
     actor->piece = 0;
+  }
+  double credit = run->phases ? creditAt(run, actor->window, actor->bytes / actor->piece_count) : 0;
+  if (credit > run->now) { /* what is booked ahead of its time keeps others from going before it */
+    pushEvent(run, credit, index);
+    return;
   }
   double next = askMemory(run, actor);
   actor->free = next;
@@ -523,6 +529,18 @@ static bool allBegan(const SambaPipelineRun *run) {
   return true;
 }
 
+/* Phases that are followed before the rest goes on like the last one of them. */
+enum { mostPhases = 3 };
+
+/* The end of a run of many phases, of which enough were followed; -1: not yet. */
+static double goOnInPhases(const SambaPipelineRun *run) {
+  const SambaTimes *ends = &run->actors[run->gathering].slot_ends;
+  if (run->phases <= mostPhases || ends->size < mostPhases)
+    return -1;
+  double last = ends->data[mostPhases - 1];
+  return last + (run->phases - mostPhases) * (last - ends->data[mostPhases - 2]);
+}
+
 static double follow(SambaPipelineRun *run, double most) {
   Snapshot middle = {.done = SAMBA_ARENA_ARRAY(&run->arena, uint64_t, run->actor_count)};
   uint64_t next_look = mostFirings / 2;
@@ -542,7 +560,10 @@ static double follow(SambaPipelineRun *run, double most) {
     }
     if (!run->events.size)
       break;
-    if (run->followed >= next_look) {
+    double phased = run->phases ? goOnInPhases(run) : -1;
+    if (phased >= 0)
+      return phased;
+    if (run->followed >= next_look && !run->phases) {
       bool last = next_look >= mostTimes * mostFirings;
       bool even = next_look >= mostFirings && allBegan(run) && isEven(run, &middle);
       if (last || even)

@@ -128,6 +128,9 @@ typedef struct SambaPipelineRun {
   double now, finish, memory_free, memory_rate, memory_latency;
   double stream_latency;
   double turn_cycles; /* of the memory, that a write request costs beside reads */
+  double write_queue; /* cycles for which all channels write what they have accepted */
+  uint32_t phases;    /* rounds of loading and then storing; 0: both all the time */
+  uint32_t gathering; /* the read port of a PMU that gathers what is stored, of several phases */
   uint32_t loads_left;
   uint64_t followed;
   uint32_t unfinished;
