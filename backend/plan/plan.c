@@ -5,7 +5,7 @@
 
 #include "backend/codegen/codegen.h"
 #include "backend/estimate/estimate.h"
-#include "backend/plan/plan_together.h"
+#include "backend/plan/plan_phases.h"
 #include "backend/plan/search_memo.h"
 #include "backend/split/split_programs.h"
 #include "backend/stage/split_axes.h"
@@ -37,6 +37,7 @@ static void writeMapping(SambaPlanner *planner, uint32_t g) {
     memset(mapping, 0, sizeof *mapping);
     mapping->dim_count = stage->dim_count;
     mapping->group = g;
+    mapping->phases = planner->phases;
     uint32_t key[SAMBA_MAX_STAGE_DIMS];
     for (uint32_t dim = 0; dim < stage->dim_count; ++dim) {
       uint32_t of = group->stage_dims[s].of[dim];
@@ -372,6 +373,24 @@ static uint32_t besideRounds(const Pipelines *pipelines) {
   return used <= planner->pcus - planner->pcus / idleShare ? fewRounds : 0;
 }
 
+static SambaStatus noPhases(void) {
+  return sambaStatusMake(SAMBA_EXHAUSTED, "the section cannot load and store in phases");
+}
+
+/* Plans the best pipeline anew, so that it works in phases. */
+static SambaStatus planPhases(Pipelines *pipelines) {
+  SambaPlanner *planner = pipelines->planner;
+  Best *best = &pipelines->best;
+  uint32_t phases;
+  if (!best->found || !sambaPlanPhases(planner, &best->pipeline, &phases))
+    return noPhases();
+  planner->phases = phases;
+  SAMBA_RETURN_IF_ERROR(
+      sambaPlanTogether(planner, &best->pipeline, false, INFINITY, &best->cycles));
+  memcpy(best->choices, planner->choices, planner->groups.count * sizeof *planner->choices);
+  return NULL;
+}
+
 static SambaStatus planSeveral(SambaPlanner *planner) {
   SambaArena *scratch = &planner->scratch;
   uint32_t groups = planner->groups.count;
@@ -423,6 +442,8 @@ static SambaStatus planSeveral(SambaPlanner *planner) {
   }
   sambaStatusFree(first);
   sambaStatusFree(pipelines.why);
+  if (planner->loads_apart)
+    SAMBA_RETURN_IF_ERROR(planPhases(&pipelines));
   memcpy(planner->choices, pipelines.best.choices, groups * sizeof *planner->choices);
   sambaPlanChooseDepths(planner, &pipelines.best.pipeline);
 
@@ -455,6 +476,8 @@ static SambaStatus planAll(SambaPlanner *planner) {
   for (uint32_t g = 0; g < planner->groups.count; ++g) {
     planner->fixed[g] = planner->graph->mappings[planner->groups.groups[g]->anchor].dim_count != 0;
     free_groups += !planner->fixed[g];
+    if (planner->fixed[g])
+      planner->phases = planner->graph->mappings[planner->groups.groups[g]->anchor].phases;
     pcus += planner->groups.groups[g]->pcus;
   }
 
@@ -466,6 +489,9 @@ static SambaStatus planAll(SambaPlanner *planner) {
     return sambaStatusMake(SAMBA_EXHAUSTED,
                            "the section needs at least %u PCUs, but %s has %u to give", pcus,
                            planner->machine->name, planner->pcus);
+  if (planner->loads_apart && (free_groups < planner->groups.count || planner->groups.count == 1 ||
+                               sambaPlannerHasArrays(planner)))
+    return noPhases();
   if (planner->groups.count == 1) {
     planner->limits[0].copies = UINT32_MAX;
     planner->limits[0].pcus = planner->pcus;
@@ -552,6 +578,7 @@ SambaStatus sambaPlanSection(SambaStageGraph *graph, const SambaMachine *machine
                             .all_pcus = usable.pcus};
     planner.tries_beside = options && options->tries_beside;
     planner.sum_parts = options ? options->sum_parts : 0;
+    planner.loads_apart = options && options->loads_apart;
     planner.searches = options ? options->searches : NULL;
     planner.pcus = usable.pcus / divisor;
     if (attempt > 1) /* PMUs run out first */

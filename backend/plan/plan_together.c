@@ -494,7 +494,8 @@ SambaStatus sambaPlanTogether(SambaPlanner *planner, const SambaPipeline *pipeli
         "the section needs %u PCUs and %u PMUs, but %s has %u and %u to give, %u together",
         used.pcus, used.pmus, planner->machine->name, planner->pcus, planner->pmus, planner->units);
 
-  growSlowest(planner, replicas, most - sambaPlanLeastCycles(planner, pipeline), used);
+  if (!planner->phases) /* else generators settle how many copies there are */
+    growSlowest(planner, replicas, most - sambaPlanLeastCycles(planner, pipeline), used);
   *out_cycles = estimateTogether(planner, pipeline);
   return NULL;
 }

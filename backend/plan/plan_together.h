@@ -20,6 +20,8 @@ typedef struct SambaPlanner {
   uint32_t units;     /* PCUs and PMUs together, at most */
   uint32_t sum_parts; /* of a contraction that is alone; 0: as is best */
   bool tries_beside;  /* numbers of replicas beside those of the best pipeline, too */
+  bool loads_apart;   /* the section works in phases: plan_phases.h */
+  uint32_t phases;    /* that it has */
   uint32_t *level;    /* of each group: how many buffers lie before it on the longest way */
   uint32_t *writer;   /* of each tensor: its last group, SAMBA_NO_INDEX: none */
   bool *between;      /* tensors that groups of the section read and write */

@@ -283,13 +283,14 @@ static bool carriesSums(const SambaStageGraph *graph) {
 typedef struct OtherWay {
   int64_t pmu_bytes, grid_rows, bandwidth;
   uint32_t pcus, sum_parts;
-  bool tries_beside;
+  enum { AS_IS, TRIES_BESIDE, LOADS_APART } option;
 } OtherWay;
 
-static const OtherWay otherWays[] = {
-    {1, 1, 1, 1, 0, true},  {2, 1, 1, 1, 0, false}, {4, 1, 1, 1, 0, false},
-    {1, 2, 1, 1, 0, false}, {1, 1, 2, 1, 0, false}, {1, 1, 1, 2, 0, false},
-    {1, 1, 1, 1, 1, false}, {1, 1, 1, 1, 2, false}, {1, 1, 1, 1, 4, false}};
+static const OtherWay otherWays[] = {{1, 1, 1, 1, 0, TRIES_BESIDE}, {2, 1, 1, 1, 0, AS_IS},
+                                     {4, 1, 1, 1, 0, AS_IS},        {1, 2, 1, 1, 0, AS_IS},
+                                     {1, 1, 2, 1, 0, AS_IS},        {1, 1, 1, 2, 0, AS_IS},
+                                     {1, 1, 1, 1, 1, AS_IS},        {1, 1, 1, 1, 2, AS_IS},
+                                     {1, 1, 1, 1, 4, AS_IS},        {1, 1, 1, 1, 0, LOADS_APART}};
 enum { otherWayCount = sizeof otherWays / sizeof *otherWays };
 
 /* Plans of a graph that have been compared: several ways lead to the same one. */
@@ -357,9 +358,12 @@ static uint64_t compareOther(Comparison *comparison, const OtherWay *way, bool c
   uint64_t work = 0;
   SambaPlanOptions options = {.parallel_divisor = way->pcus,
                               .sum_parts = way->sum_parts,
-                              .tries_beside = way->tries_beside,
+                              .tries_beside = way->option == TRIES_BESIDE,
+                              .loads_apart = way->option == LOADS_APART,
                               .searches = searches,
                               .work = &work};
+  if (options.loads_apart) /* its searches are those of the first plan once more */
+    options.work = NULL;
   SambaArena arena = {0};
   SambaSection *section;
   SambaStatus status = sambaPlanSection(comparison->graph, &machine, &options, &arena, &section);

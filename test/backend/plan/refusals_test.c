@@ -154,12 +154,37 @@ static void indexedStoresStandAlone(void **state) {
   expectLower(
       &graph, &machine, SAMBA_INVALID,
       "an indexed store takes its indices in order, so what they depend on is not unrolled");
+  graph.mappings[0].tile[0] = 8;
+  graph.mappings[0].unroll[0] = graph.mappings[0].phases = 1;
+  expectLower(&graph, &machine, SAMBA_INVALID,
+              "mapping of stage 0 (scatter): a store by index does not work in phases");
   graph = (SambaStageGraph){.arena = &arena, .name = "g"};
   x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, F, 2, (int64_t[]){8, 12});
   addScatter(&graph, addNegate(&graph, x, SAMBA_TENSOR_INTERMEDIATE, false));
   mapWhole(&graph);
   expectLower(&graph, &machine, SAMBA_UNSUPPORTED,
               "stage 1 (scatter) stores by index; an indexed store is a section of its own");
+  sambaArenaDestroy(&arena);
+}
+
+/* One group, and a pipeline with a product. */
+static void phasesAreOfStreams(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaMachine machine = machineOf("sn40l");
+  for (int product = 0; product < 2; ++product) {
+    SambaStageGraph graph = {.arena = &arena, .name = "g"};
+    uint32_t x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, F, 2, (int64_t[]){512, 512});
+    uint32_t y = x;
+    if (product)
+      y = addMatmul(&graph, x, x, false, SAMBA_TENSOR_INTERMEDIATE, F);
+    addNegate(&graph, y, SAMBA_TENSOR_RESULT, false);
+    SambaStatus status = sambaPlanTiles(&graph, &machine, &(SambaPlanOptions){.loads_apart = true});
+    assert_int_equal(sambaStatusGetCode(status), SAMBA_EXHAUSTED);
+    assert_non_null(
+        strstr(sambaStatusGetMessage(status), "the section cannot load and store in phases"));
+    sambaStatusFree(status);
+  }
   sambaArenaDestroy(&arena);
 }
 
@@ -436,6 +461,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(groupsAreChains),
                                      cmocka_unit_test(copiesFollowTheirSource),
                                      cmocka_unit_test(indexedStoresStandAlone),
+                                     cmocka_unit_test(phasesAreOfStreams),
                                      cmocka_unit_test(pipelinesAgree),
                                      cmocka_unit_test(tensorsBetweenStages),
                                      cmocka_unit_test(levelsArePositionsOfLoops),
