@@ -2,6 +2,7 @@
 #include "backend/section/check/order_needs.h"
 
 #include "backend/section/access.h"
+#include "backend/section/gathering.h"
 #include "backend/section/pace.h"
 
 #include <stdlib.h>
@@ -265,6 +266,8 @@ static bool followRun(const SambaSection *section, const SambaPort *input, Run r
     *out_first = run.first;
     return true;
   }
+  if (from.port == 0 && sambaUnitGathers(section, source)) /* the same elements in the same order */
+    return followRun(section, &source->inputs[0], run, load, ports, out_first);
   for (uint32_t p = 0; p < source->input_count && source->kind == SAMBA_UNIT_COMPUTE; ++p)
     if (passAlike(source, &source->inputs[p], output) &&
         followRun(section, &source->inputs[p], run, load, ports, out_first))

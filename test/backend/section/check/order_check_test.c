@@ -308,6 +308,26 @@ static void hugeMemory(void **state) {
         in_place, "load 'lx', firing 0:");
 }
 
+/* More elements than are looked at one by one, column by column, go through a PMU that gathers
+ * 1,024 columns: what it hands on comes in the same order, so each is stored after it was read. */
+static void gatheredTokens(void **state) {
+  (void)state;
+  check("section gather {\n"
+        "  symbol x dtype=f32 elements=536870912\n"
+        "  symbol y dtype=f32 elements=536870912 written=yes\n"
+        "  load lx symbol=x\n"
+        "    output dtype=f32 trips=[1048576 | 512] strides=[1 | 1048576]\n"
+        "  buffer b slot_count=1 slot_elements=524288\n"
+        "    input dtype=f32 trips=[1024 | 1024 | 512] strides=[0 | 512 | 1]\n"
+        "    output dtype=f32 trips=[1024 | 1024 | 512] strides=[0 | 512 | 1]\n"
+        "  store sy symbol=y\n"
+        "    input dtype=f32 trips=[1048576 | 512] strides=[1 | 1048576]\n"
+        "  stream s0 vector lx.out0 -> b.in0\n"
+        "  stream s1 vector b.out0 -> sy.in0\n"
+        "}\n",
+        in_place, NULL);
+}
+
 /* A draw of walks within a round, and of how often rows are dealt to two units and collected. */
 typedef struct Rounds {
   int base[2], row[2]; /* of the load and the store */
@@ -515,13 +535,14 @@ static void storesInTurn(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(equalIndices), cmocka_unit_test(otherIndices),
-                                     cmocka_unit_test(wholeBuffer),  cmocka_unit_test(slotPerRow),
-                                     cmocka_unit_test(secondReader), cmocka_unit_test(sideBySide),
-                                     cmocka_unit_test(hugeMemory),   cmocka_unit_test(indexed),
-                                     cmocka_unit_test(twoStores),    cmocka_unit_test(storesInTurn),
-                                     cmocka_unit_test(equalRounds),  cmocka_unit_test(withinFiring),
-                                     cmocka_unit_test(sumsOfRows),   cmocka_unit_test(addedSums),
-                                     cmocka_unit_test(indexedParts)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(equalIndices), cmocka_unit_test(otherIndices),
+      cmocka_unit_test(wholeBuffer),  cmocka_unit_test(slotPerRow),
+      cmocka_unit_test(secondReader), cmocka_unit_test(sideBySide),
+      cmocka_unit_test(hugeMemory),   cmocka_unit_test(indexed),
+      cmocka_unit_test(twoStores),    cmocka_unit_test(storesInTurn),
+      cmocka_unit_test(equalRounds),  cmocka_unit_test(withinFiring),
+      cmocka_unit_test(sumsOfRows),   cmocka_unit_test(addedSums),
+      cmocka_unit_test(indexedParts), cmocka_unit_test(gatheredTokens)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
