@@ -381,6 +381,18 @@ static SambaStatus checkPhases(const SambaStageGraph *graph) {
   return NULL;
 }
 
+/* Of several groups each phase has whole slices: else one would wait for what another one makes of
+ * a slice that has no room. */
+static SambaStatus checkPhasedSlices(const SambaCodegen *codegen) {
+  const SambaTileNest *nest = &codegen->plans[codegen->pipeline_group].nest;
+  int64_t slices = sambaTileNestTrips(nest, nest->pipeline_count);
+  if (!codegen->phases || codegen->groups.count == 1 || slices % codegen->phases == 0)
+    return NULL;
+  return sambaStatusMake(SAMBA_INVALID,
+                         "%lld slices of the pipeline are not the same in each of %u phases",
+                         (long long)slices, codegen->phases);
+}
+
 static SambaStatus emitAll(SambaCodegen *codegen, SambaSection *section) {
   SAMBA_RETURN_IF_ERROR(checkPhases(codegen->graph));
   codegen->phases = phasesOf(codegen->graph);
@@ -390,6 +402,7 @@ static SambaStatus emitAll(SambaCodegen *codegen, SambaSection *section) {
   SAMBA_RETURN_IF_ERROR(makeNests(codegen));
   readPipeline(codegen);
   SAMBA_RETURN_IF_ERROR(checkPipeline(codegen));
+  SAMBA_RETURN_IF_ERROR(checkPhasedSlices(codegen));
   SAMBA_RETURN_IF_ERROR(planTensors(codegen));
   SAMBA_RETURN_IF_ERROR(sambaCodegenAssignAgs(codegen));
   addSymbols(codegen, section);

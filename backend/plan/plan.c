@@ -373,6 +373,18 @@ static uint32_t besideRounds(const Pipelines *pipelines) {
   return used <= planner->pcus - planner->pcus / idleShare ? fewRounds : 0;
 }
 
+static void tryWithoutPipeline(Pipelines *pipelines) {
+  SambaPlanner *planner = pipelines->planner;
+  tryPipeline(pipelines, &(SambaPipeline){.count = 0});
+  pipelines->start = contractionsOf(planner) > 1 ? START_BY_SHARES : START_BY_ONE;
+  if (pipelines->start == START_BY_SHARES)
+    tryPipeline(pipelines, &(SambaPipeline){.count = 0});
+  if (!sambaPlannerHasArrays(planner)) { /* with as many copies as their shares of generators */
+    sambaPlannerShareGenerators(planner, true);
+    tryPipeline(pipelines, &(SambaPipeline){.count = 0});
+  }
+}
+
 static SambaStatus noPhases(void) {
   return sambaStatusMake(SAMBA_EXHAUSTED, "the section cannot load and store in phases");
 }
@@ -426,16 +438,12 @@ static SambaStatus planSeveral(SambaPlanner *planner) {
   }
   SambaStatus first = pipelines.why;
   pipelines.why = NULL;
-  tryPipeline(&pipelines, &(SambaPipeline){.count = 0});
-  pipelines.start = contractionsOf(planner) > 1 ? START_BY_SHARES : START_BY_ONE;
-  if (pipelines.start == START_BY_SHARES)
-    tryPipeline(&pipelines, &(SambaPipeline){.count = 0});
-  if (!sambaPlannerHasArrays(planner)) { /* with as many copies as their shares of generators */
-    sambaPlannerShareGenerators(planner, true);
-    tryPipeline(&pipelines, &(SambaPipeline){.count = 0});
-  }
+  if (!planner->loads_apart)
+    tryWithoutPipeline(&pipelines);
 
   sambaArrayFree(&pipelines.tried);
+  if (!pipelines.best.found && !first && !pipelines.why)
+    return noPhases();
   if (!pipelines.best.found) {
     sambaStatusFree(first ? pipelines.why : NULL);
     return first ? first : pipelines.why;
@@ -489,10 +497,10 @@ static SambaStatus planAll(SambaPlanner *planner) {
     return sambaStatusMake(SAMBA_EXHAUSTED,
                            "the section needs at least %u PCUs, but %s has %u to give", pcus,
                            planner->machine->name, planner->pcus);
-  if (planner->loads_apart && (free_groups < planner->groups.count || planner->groups.count == 1 ||
-                               sambaPlannerHasArrays(planner)))
+  if (planner->loads_apart &&
+      (free_groups < planner->groups.count || sambaPlannerHasArrays(planner)))
     return noPhases();
-  if (planner->groups.count == 1) {
+  if (planner->groups.count == 1 && !planner->loads_apart) {
     planner->limits[0].copies = UINT32_MAX;
     planner->limits[0].pcus = planner->pcus;
     planner->limits[0].pmus = planner->pmus;

@@ -30,3 +30,12 @@ samba.section @s(%x: tensor<4x64xf32>) -> (tensor<4x64xf32>, tensor<4x64xf32>) a
   %1 = samba.neg %0 {rdu.mapping = #rdu.mapping<tile = [1, 64], unroll = [1, 1], order = [0, 1]>} : tensor<4x64xf32>
   samba.yield %0, %1 : tensor<4x64xf32>, tensor<4x64xf32>
 }
+
+// -----
+
+// expected-error @+1 {{1 slices of the pipeline are not the same in each of 2 phases}}
+samba.section @s(%x: tensor<4x64xf32>) -> (tensor<4x64xf32>, tensor<4x64xf32>) attributes {machine = #rdu.machine<"tiny">} {
+  %0 = samba.relu %x {rdu.mapping = #rdu.mapping<tile = [1, 64], unroll = [1, 1], order = [0, 1], phases = 2>} : tensor<4x64xf32>
+  %1 = samba.neg %0 {rdu.mapping = #rdu.mapping<tile = [1, 64], unroll = [1, 1], order = [0, 1], group = 1, phases = 2>} : tensor<4x64xf32>
+  samba.yield %0, %1 : tensor<4x64xf32>, tensor<4x64xf32>
+}
