@@ -56,15 +56,27 @@ static double switchesBetween(const SambaPipelineRun *run, uint32_t from, uint32
   return 1 + fabs((double)ax - bx) + fabs((double)ay - by);
 }
 
+/* Switches with a FIFO on a stream's way. Before there are places, the slowest way decides how late
+ * its vectors are, and the shortest one how many of them it holds. */
+static double switchesHolding(const SambaPipelineRun *run, uint32_t stream, uint32_t from,
+                              uint32_t to) {
+  const SambaUnit *a = &run->section->units[from], *b = &run->section->units[to];
+  bool placed = sambaUnitIsPlaced(a) && sambaUnitIsPlaced(b);
+  double switches = switchesBetween(run, from, to);
+  bool alone = run->section->streams[stream].destination_count == 1;
+  return placed || !alone ? switches : fmin(switches, SAMBA_NEAR_HOPS);
+}
+
 static SambaPipelineLink linkTo(const SambaPipelineRun *run, uint32_t stream, uint32_t from,
                                 uint32_t to, const SambaPort *port, double source_latency) {
   double switches = switchesBetween(run, from, to);
+  double holding = switchesHolding(run, stream, from, to);
   SambaPipelineLink link = {.streams = port->stream_count,
                             .block = blockOf(port),
                             .place = placeOf(port, stream),
                             .latency = switches * (double)run->machine->hop_cycles,
                             .capacity =
-                                (double)run->machine->fifo_depth * (switches + 1) + source_latency};
+                                (double)run->machine->fifo_depth * (holding + 1) + source_latency};
   if (run->section->streams[stream].kind == SAMBA_STREAM_CONTROL)
     link.capacity = 1 << 20;
   return link;

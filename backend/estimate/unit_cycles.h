@@ -28,6 +28,10 @@
  * 12; the slowest path decides. */
 #define SAMBA_ASSUMED_HOPS 10
 
+/* And of the streams with one end, where the shortest path decides, because its FIFOs hold the
+ * fewest vectors: half of those from a PMU to a PCU have no more (5,900 of a step of GPT-2). */
+#define SAMBA_NEAR_HOPS 2
+
 /* Switch entries before there are routes, for each destination of a stream and for each unit of a
  * section. Seven test models have 4.7 to 8.2 and 6 to 18 (400,000 entries); the largest five have
  * 14.5 for each unit in the mean (1,200,000 entries). */
