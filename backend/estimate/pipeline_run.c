@@ -237,6 +237,7 @@ static double book(double *free, double now, double cycles) {
   return *free = fmax(*free, now) + cycles;
 }
 
+/* Each side has its cycles, and so has each array, which serves reads first. */
 static void bookPmu(SambaPipelineRun *run, SambaPipelineActor *actor) {
   const SambaUnit *unit = &run->section->units[actor->unit];
   SambaPipelineBuffer *buffer = &run->buffers[actor->unit];
@@ -244,8 +245,11 @@ static void bookPmu(SambaPipelineRun *run, SambaPipelineActor *actor) {
   actor->end = fmax(actor->end, book(side, actor->start, actor->work));
   SambaArrayRange arrays = sambaSlotArrays(&buffer->placement, actor->done / actor->slot_period %
                                                                    unit->buffer.slot_count);
-  for (uint32_t a = arrays.first; a < arrays.end; ++a)
-    actor->end = fmax(actor->end, book(&buffer->array_free[a], actor->start, actor->work));
+  for (uint32_t a = arrays.first; a < arrays.end; ++a) {
+    double through = book(&buffer->array_free[a], actor->start, actor->work);
+    if (actor->kind == SAMBA_PIPELINE_WRITE)
+      actor->end = fmax(actor->end, through);
+  }
 }
 
 /* When a generator may ask for `bytes` more. */

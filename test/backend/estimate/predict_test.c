@@ -326,6 +326,15 @@ static void tokensBeyondFifosHoldUpTheirPort(void **state) {
   assert_in_range(cycles, 128 * 128, 128 * 128 + STARTING);
 }
 
+/* Slots 0 and 2 of three lie in one of two arrays, so that one is filled while the other is read.
+ * 24 slots are read four times, 128 cycles each; the load, which has time, waits, and the reads do
+ * not. */
+static void readsOfAnArrayGoFirst(void **state) {
+  (void)state;
+  double cycles = summingCycles(&(Summing){SAMBA_DTYPE_F32, 128, 24, 3, 4, 1});
+  assert_in_range(cycles, 24 * 4 * 128, 24 * 4 * 128 + STARTING);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(matmulIsShortOfItsArray),
                                      cmocka_unit_test(cyclesBeyondABoundAreNotCounted),
@@ -333,6 +342,7 @@ int main(void) {
                                      cmocka_unit_test(unitsWithOtherWorkAreNoTwins),
                                      cmocka_unit_test(whoseTurnComesLaterIsNoTwin),
                                      cmocka_unit_test(tokensBeyondFifosHoldUpTheirPort),
+                                     cmocka_unit_test(readsOfAnArrayGoFirst),
                                      cmocka_unit_test(rowsMeetInOneChannel)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
