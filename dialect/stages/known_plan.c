@@ -5,6 +5,7 @@
 #include "backend/estimate/estimate.h"
 #include "backend/estimate/predict.h"
 #include "backend/plan/search_memo.h"
+#include "backend/plan/widen.h"
 #include "backend/stage/stage_key.h"
 #include "dialect/bridge/build_operation.h"
 #include "dialect/bridge/hooks.h"
@@ -326,23 +327,33 @@ static uint32_t findCompared(const Comparison *comparison) {
   return i;
 }
 
+/* What is known of the cycles of a plan: nothing, because it does not fit; that they are too many;
+ * how many. */
+typedef enum { PRICED_UNFIT, PRICED_TOO_MUCH, PRICED_EXACTLY } Priced;
+
 /* Prices the plan of the graph on the whole machine. section: its draft, when there is one. */
-static void priceOther(Comparison *comparison, uint32_t index, SambaSection *section, bool parts) {
+static Priced priceMapped(const Comparison *comparison, SambaSection *section, bool parts,
+                          SambaPlanCost *out_cost) {
   const SambaPlanTarget *target = comparison->target;
   SambaArena arena = {0};
   SambaStatus status = NULL;
+  Priced priced = PRICED_UNFIT;
   sambaWorkCount(SAMBA_WORK_PLANS_MADE);
+  *out_cost = (SambaPlanCost){0};
   if (!section)
     status = sambaPlanSection(comparison->graph, target->machine, NULL, &arena, &section);
-  bool fits = !status && section, exact = true;
-  SambaPlanCost cost = {0};
-  if (fits)
-    exact = priceSection(target, section, &comparison->best, parts, &cost);
-  comparison->plans[index].fits = fits;
-  comparison->plans[index].exact = exact;
-  comparison->plans[index].cost = cost;
+  if (!status && section)
+    priced = priceSection(target, section, &comparison->best, parts, out_cost) ? PRICED_EXACTLY
+                                                                               : PRICED_TOO_MUCH;
   sambaStatusFree(status);
   sambaArenaDestroy(&arena);
+  return priced;
+}
+
+static void priceOther(Comparison *comparison, uint32_t index, SambaSection *section, bool parts) {
+  Priced priced = priceMapped(comparison, section, parts, &comparison->plans[index].cost);
+  comparison->plans[index].fits = priced != PRICED_UNFIT;
+  comparison->plans[index].exact = priced != PRICED_TOO_MUCH;
 }
 
 /* Plans the graph, which has the mappings that were given, in another way, and takes that plan
@@ -387,6 +398,37 @@ static uint64_t compareOther(Comparison *comparison, const OtherWay *way, bool c
   return work;
 }
 
+/* Tries all steps that widen the plan that was taken, and takes the best one where it is worth it;
+ * false when none is. Takes from `trials` what it has tried. */
+static bool widenOnce(Comparison *comparison, const SambaMapping *given, uint32_t *trials) {
+  SambaStageGraph *graph = comparison->graph;
+  SambaMapping *taken = comparison->plans[comparison->taken].mappings;
+  SambaMapping *start = copyMappings(taken, graph);
+  bool better = false;
+  for (uint32_t step = 0; *trials; ++step, --*trials) {
+    SambaPlanCost cost;
+    memcpy(graph->mappings, start, mappingBytes(graph));
+    if (!sambaPlanWiden(graph, comparison->target->machine, given, step))
+      break;
+    if (priceMapped(comparison, NULL, false, &cost) != PRICED_EXACTLY ||
+        !isWorth(&cost, &comparison->best, false))
+      continue;
+    memcpy(taken, graph->mappings, mappingBytes(graph));
+    comparison->best = cost;
+    better = true;
+  }
+  free(start);
+  return better;
+}
+
+/* Widens the plan that was taken as far as the prediction says that it pays. */
+static void widenTaken(Comparison *comparison, const SambaMapping *given) {
+  enum { mostTrials = 16 };
+  uint32_t trials = mostTrials;
+  while (trials && widenOnce(comparison, given, &trials))
+    ;
+}
+
 /* Begins with what is known of the first of the other ways, which the partitioner compares alone
  * for many sections. Returns how many ways are known. */
 static uint32_t beginComparison(Comparison *comparison, SambaPlanCompare compares,
@@ -429,6 +471,8 @@ static void compareOthers(const SambaPlanTarget *target, SambaPlanCompare compar
     memcpy(graph->mappings, given, mappingBytes(graph));
     work += compareOther(&comparison, &otherWays[i], carried, searches);
   }
+  if (compares == SAMBA_COMPARE_ALL)
+    widenTaken(&comparison, given);
   memcpy(graph->mappings, comparison.plans[comparison.taken].mappings, mappingBytes(graph));
   wanted->cost = comparison.best;
   wanted->cost.work = work;
