@@ -1,5 +1,6 @@
 """check_values.py FOLDER [FLAG..] < CASES: what samba-gen writes computes what PyTorch computes
-with the same weights, compiled and simulated. With --loss gradients are compared, too. A case is a
+with the same weights, compiled and simulated. With --loss gradients are compared, too, and with
+--optimizer the weights behind two steps of AdamW. A case is a
 line: words of samba-gen | flags of samba-compile | the largest relative L2 difference. FLAGs are
 those of samba-compile for all cases."""
 import math
@@ -59,9 +60,28 @@ def values_of(tensors, sizes):
     return values
 
 
-def expected(model, values, sizes):
-    """The results of PyTorch, and the gradients when there is a loss."""
+def train(model, values, sizes, flags):
+    """The weights behind two steps of AdamW, with the settings in flags."""
+    text = flags[flags.index("--optimizer") + 1].split(",")
+    settings = {key: float(value) for key, value in (word.split("=") for word in text[1:])}
+    weights = {name: value for name, value in values.items() if value.is_floating_point()}
+    for value in weights.values():
+        value.requires_grad_(True)
+    optimizer = torch.optim.AdamW(weights.values(), **settings)
+    for _ in range(2):
+        optimizer.zero_grad()
+        getattr(references, model)(values, sizes)["loss"].backward()
+        optimizer.step()
+    return weights
+
+
+def expected(model, values, sizes, flags):
+    """The results of PyTorch, and the gradients when there is a loss, or what an optimizer makes of
+    the weights."""
     training = "loss" in sizes
+    if "--optimizer" in flags:
+        copies = {name: value.clone() for name, value in values.items()}
+        return train(model, copies, sizes, flags)
     for value in values.values():
         value.requires_grad_(training and value.is_floating_point())
     results = getattr(references, model)(values, sizes)
@@ -92,9 +112,11 @@ def check(folder, words, flags, rel_l2):
     tensors = TENSOR.findall(open(path, encoding="utf-8").read())
     types = {name: dtype for _, dtype, _, name in tensors}
     values = values_of(tensors, sizes)
-    results = expected(words[0], values, sizes)
+    results = expected(words[0], values, sizes, flags)
     assert values and results
     command = ["samba-run", pef, "--values-only", "--rel-l2", rel_l2, "--rtol", "1", "--atol", "1"]
+    if "--optimizer" in flags:
+        command += ["--steps", "2"]
     for option, chosen in (("--input", values), ("--expect", results)):
         for i, (name, value) in enumerate(chosen.items()):
             file = os.path.join(folder, f"{option[2:]}{i}.npy")
