@@ -87,6 +87,9 @@ class Gpt2(nn.Module):
         return loss, logits * 1
 
 
+EPSILON = 1e-8  # of AdamW
+
+
 def groups_of(model):
     """Embeddings, matrices, the rest: as the public programs train them."""
     embeddings = [model.wte.weight, model.wpe.weight]
@@ -123,17 +126,24 @@ def compare_parameters(model, reference, bound):
     """Each parameter of the device against PyTorch's, relative in L2.
 
     The bias of the keys is left out: softmax takes away what it adds to a row of scores, so its
-    gradient is rounding alone, of which AdamW's first step keeps the sign."""
+    gradient is rounding alone, of which AdamW's first step keeps the sign. So are single elements
+    with gradients of less than 10 times AdamW's epsilon: its first step, g / (|g| + epsilon),
+    makes much of the rounding of those."""
     samba.session.to_cpu(model)
-    worst, where = 0.0, ""
+    worst, where, left_out, count = 0.0, "", 0, 0
     for (name, mine), its in zip(model.named_parameters(), reference.parameters()):
+        clear = (its.grad.abs() >= 10 * EPSILON) | (its.grad == 0)
         mine, its = samba.to_torch(mine).detach().double(), its.detach().double()
         if name.endswith("c_attn.bias"):
-            mine, its = (torch.cat((b.chunk(3)[0], b.chunk(3)[2])) for b in (mine, its))
-        far = ((mine - its).norm() / its.norm()).item()
+            mine, its, clear = (
+                torch.cat((b.chunk(3)[0], b.chunk(3)[2])) for b in (mine, its, clear)
+            )
+        left_out, count = left_out + (~clear).sum().item(), count + clear.numel()
+        far = ((mine - its)[clear].norm() / its[clear].norm()).item()
         worst, where = max((worst, where), (far, name))
     print("largest relative difference of a parameter: %.2e (%s)" % (worst, where), flush=True)
-    assert worst <= bound
+    print("%d of %d elements left out" % (left_out, count), flush=True)
+    assert worst <= bound and left_out <= 0.02 * count
 
 
 def main(argv):
@@ -154,14 +164,14 @@ def main(argv):
         if isinstance(module, nn.Dropout):
             module.p = 0.0
     torch_optimizers = [
-        torch.optim.AdamW(p, lr=1e-3, betas=(0.9, 0.997), eps=1e-8, weight_decay=decay)
+        torch.optim.AdamW(p, lr=1e-3, betas=(0.9, 0.997), eps=EPSILON, weight_decay=decay)
         for p, decay in groups_of(reference)
     ]
 
     samba.from_torch_model_(model)
     optimizers = [
         samba.optim.AdamW(
-            p, lr=1e-3, betas=(0.9, 0.997), eps=1e-8, weight_decay=decay, max_grad_norm=1.0
+            p, lr=1e-3, betas=(0.9, 0.997), eps=EPSILON, weight_decay=decay, max_grad_norm=1.0
         )
         for p, decay in groups_of(model)
     ]
