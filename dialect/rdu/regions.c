@@ -106,7 +106,8 @@ SambaStatus sambaVisitGraphResults(MlirOperation function, MlirValue value,
 }
 
 static SambaStatus noteResult(void *user, intptr_t result) {
-  *(bool *)user = result >= 0;
+  (void)result;
+  *(bool *)user = true;
   return NULL;
 }
 

@@ -9,6 +9,7 @@
 #include "dialect/samba/samba.h"
 #include "dialect/samba/table/registry/registry.h"
 #include "passes/section/pinned_sections.h"
+#include "passes/section/placed_values.h"
 #include "support/container/pointer_map.h"
 #include "support/file/input_file.h"
 #include "support/text/nearest.h"
@@ -135,9 +136,10 @@ static void collectReaders(Edges *edges, MlirValue value) {
        use = mlirOpOperandGetNextUse(use)) {
     MlirOperation user = sambaUserInBlockOf(value, use);
     uint32_t number;
-    if (sambaOperationIsView(user))
-      collectReaders(edges, mlirOperationGetResult(user, 0));
-    else if (sambaPointerMapGet(&edges->number_of, user.ptr, &number))
+    bool passes = sambaOperationIsView(user) || sambaOperationIsPlacement(user);
+    for (intptr_t r = 0; passes && r < mlirOperationGetNumResults(user); ++r)
+      collectReaders(edges, mlirOperationGetResult(user, r));
+    if (!passes && sambaPointerMapGet(&edges->number_of, user.ptr, &number))
       sambaArrayAppend(&edges->readers, number);
   }
 }
@@ -201,13 +203,16 @@ void sambaFusionRulesMatch(const SambaRules *rules, const uint32_t *joined,
                            MlirOperation *operators, uint32_t count, SambaArena *arena,
                            SambaFusedOperators *out_fused) {
   const char **types = SAMBA_ARENA_ARRAY(arena, const char *, count + 1);
-  uint32_t *phases = SAMBA_ARENA_ARRAY(arena, uint32_t, count + 1);
+  uint32_t *parts = SAMBA_ARENA_ARRAY(arena, uint32_t, count + 1); /* that share no section */
   uint32_t *order = SAMBA_ARENA_ARRAY(arena, uint32_t, count + 1);
   for (uint32_t i = 0; i < count; ++i) {
     types[i] = typeOf(operators[i]);
-    phases[i] = (uint32_t)sambaPhaseOf(operators[i]);
+    parts[i] = i ? parts[i - 1] : 0;
+    if (i && (sambaPhaseOf(operators[i]) != sambaPhaseOf(operators[i - 1]) ||
+              sambaBordersByPlaces(operators, i)))
+      ++parts[i];
   }
-  SambaRuleGraph graph = {.count = count, .types = types, .barrier = phases};
+  SambaRuleGraph graph = {.count = count, .types = types, .barrier = parts};
   SambaRuleGroups groups;
   listEdges(operators, count, arena, &graph);
   sambaRulesMatch(rules, &graph, joined, arena, &groups, order);

@@ -10,6 +10,7 @@
 #include "dialect/samba/graph.h"
 #include "dialect/samba/phase.h"
 #include "dialect/samba/samba.h"
+#include "passes/section/placed_values.h"
 #include "passes/section/section_end.h"
 #include "passes/section/section_trial.h"
 #include "passes/section/updates.h"
@@ -52,50 +53,11 @@ static bool bordersByRule(const SambaSectionGraph *partition, uint32_t index) {
 }
 
 /* A section has one phase. */
-/* The stack that the operator reads, through views; null: none. */
-static MlirOperation stackReadBy(MlirOperation operation) {
-  MlirOperation stack = {NULL};
-  for (intptr_t i = 0; i < mlirOperationGetNumOperands(operation) && mlirOperationIsNull(stack);
-       ++i) {
-    MlirOperation maker = sambaDefiningOperation(mlirOperationGetOperand(operation, i));
-    if (mlirOperationIsNull(maker))
-      continue;
-    if (sambaOperationIs(maker, "samba.stack"))
-      stack = maker;
-    else if (sambaOperationIsView(maker))
-      stack = stackReadBy(maker);
-  }
-  return stack;
-}
-
-static bool makesOneOf(MlirOperation operation, MlirOperation stack) {
-  for (intptr_t i = 0; i < mlirOperationGetNumOperands(stack); ++i)
-    if (mlirOperationEqual(sambaDefiningOperation(mlirOperationGetOperand(stack, i)), operation))
-      return true;
-  return false;
-}
-
-/* A section reads stacks that are in memory: it has none of the operators that make their parts.
- * So it begins with an operator that reads one, and ends before an operator that reads one of its
- * own. */
-static bool bordersByStack(const SambaSectionGraph *partition, uint32_t index) {
-  MlirOperation stack = stackReadBy(partition->operators[index]);
-  if (mlirOperationIsNull(stack))
-    return false;
-  for (uint32_t i = index; i-- > 0;) {
-    if (makesOneOf(partition->operators[i], stack))
-      return true;
-    if (mlirOperationIsNull(stackReadBy(partition->operators[i])))
-      return i + 1 == index;
-  }
-  return false;
-}
-
 bool sambaStartsSection(const SambaSectionGraph *partition, uint32_t index) {
   MlirOperation operation = partition->operators[index];
   MlirStringRef start = sambaMlirString(SAMBA_SECTION_START_ATTRIBUTE);
   return index == partition->border || bordersByRule(partition, index) ||
-         bordersByStack(partition, index) ||
+         sambaBordersByPlaces(partition->operators, index) ||
          sambaPhaseOf(partition->operators[index - 1]) != sambaPhaseOf(operation) ||
          !mlirAttributeIsNull(mlirOperationGetAttributeByName(operation, start));
 }

@@ -7,6 +7,7 @@
 #include "dialect/samba/graph.h"
 #include "dialect/samba/phase.h"
 #include "dialect/samba/samba.h"
+#include "passes/section/placed_values.h"
 #include "passes/section/section_trial.h"
 #include "support/base/index.h"
 
@@ -93,6 +94,18 @@ static bool haveOnePhase(const MlirOperation *members, uint32_t count) {
   return one;
 }
 
+/* Whether none takes by way of memory what another one makes. */
+static bool needNoMemory(const MlirOperation *members, uint32_t count) {
+  bool none = true;
+  for (uint32_t reader = 0; reader < count && none; ++reader)
+    for (uint32_t m = 0; sambaTakesPlacedOfPhase(members[reader]) && m < count && none; ++m)
+      none = !sambaTakesPlaced(members[reader], members[m]);
+  if (!none)
+    warn(members[0], "is none",
+         "an operator of it reads what another one leaves in memory (samba.stack, samba.unstack)");
+  return none;
+}
+
 uint32_t *sambaPinnedSections(const SambaPlanTarget *target, bool sections,
                               const MlirOperation *operators, uint32_t count, SambaArena *arena) {
   SambaPinned *pinned = sambaAllocate(sambaArraySize(count + 1, sizeof *pinned));
@@ -109,7 +122,7 @@ uint32_t *sambaPinnedSections(const SambaPlanTarget *target, bool sections,
       fits(target, members, size);
       continue;
     }
-    if (!haveOnePhase(members, size)) {
+    if (!haveOnePhase(members, size) || !needNoMemory(members, size)) {
       for (uint32_t m = 0; m < size; ++m)
         giveUpMapping(members[m]);
       continue;

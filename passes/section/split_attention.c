@@ -431,11 +431,21 @@ static bool isCallOf(MlirOperation call, MlirOperation section) {
                             symbol);
 }
 
+/* Whether a samba.stack or samba.unstack says where the value lies. */
+static bool isPlaced(MlirValue value) {
+  for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use))
+    if (sambaOperationIsPlacement(mlirOpOperandGetOwner(use)))
+      return true;
+  return false;
+}
+
 /* Whether the call may become several: its result lies where nobody says, and the graph need not
  * be one section. */
 static bool maySplit(MlirOperation function, MlirOperation call) {
   return mlirAttributeIsNull(sambaOperationAttribute(function, SAMBA_SPATIAL_ATTRIBUTE)) &&
-         !sambaRegionOfCallResult(function, call, 0).size;
+         !sambaRegionOfCallResult(function, call, 0).size &&
+         !isPlaced(mlirOperationGetResult(call, 0));
 }
 
 /* Counts the calls of the section in all graphs, and those that may be split. With the sections of

@@ -24,13 +24,18 @@ static bool makesScalars(MlirOperation operation) {
   return true;
 }
 
+/* What it makes lies where its operands do. */
+static bool computesNothing(MlirOperation operation) {
+  return sambaOperationIsView(operation) || sambaOperationIsPlacement(operation);
+}
+
 /* Whether the value comes, through views or not, from a member of the set. */
 static bool comesFrom(MlirValue value, const SambaPointerMap *set) {
   MlirOperation maker = sambaDefiningOperation(value);
   uint32_t unused;
   if (mlirOperationIsNull(maker))
     return false;
-  if (!sambaOperationIsView(maker))
+  if (!computesNothing(maker))
     return sambaPointerMapGet(set, maker.ptr, &unused);
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(maker); ++i)
     if (comesFrom(mlirOperationGetOperand(maker, i), set))
@@ -71,9 +76,11 @@ static bool isReadOutside(MlirValue value, const SambaPointerMap *set) {
        use = mlirOpOperandGetNextUse(use)) {
     MlirOperation user = sambaUserInBlockOf(value, use);
     uint32_t unused;
-    if (sambaOperationIsView(user)
-            ? isReadOutside(mlirOperationGetResult(user, 0), set)
-            : !sambaPointerMapGet(set, user.ptr, &unused) && !sambaOperationIs(user, "func.return"))
+    for (intptr_t r = 0; computesNothing(user) && r < mlirOperationGetNumResults(user); ++r)
+      if (isReadOutside(mlirOperationGetResult(user, r), set))
+        return true;
+    if (!computesNothing(user) && !sambaPointerMapGet(set, user.ptr, &unused) &&
+        !sambaOperationIs(user, "func.return"))
       return true;
   }
   return false;

@@ -21,7 +21,6 @@
 #include "mlir-c/BuiltinTypes.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Stacked operands live until the last layer's are made: no more of memory than a quarter. */
 enum { operandCount = 2, leastProducts = 2, memoryShare = 4 };
@@ -39,7 +38,7 @@ typedef struct Stacking {
   SambaPointerMap stack_of;     /* value -> the stack in which it lies */
   SAMBA_ARRAY(MlirOperation) stacks;
   uint64_t bytes_left; /* that may still be stacked */
-  uint64_t alignment;  /* of what begins in memory */
+  uint64_t alignment;  /* of parts of what lies in memory */
 } Stacking;
 
 /*===-- Which products ------------------------------------------------------------------------===*/
@@ -58,16 +57,25 @@ static MlirValue baseOf(MlirValue value) {
   return value;
 }
 
+/* Whether the operator's result lies where one of its operands does (samba-update-in-place). */
+static bool putsInto(MlirOperation operation) {
+  const SambaOperator *row = sambaOperatorOf(operation);
+  uint32_t count = (uint32_t)mlirOperationGetNumOperands(operation);
+  return row && sambaOperatorPutsInto(row, count) != UINT32_MAX;
+}
+
 /* Whether an operator leaves the value in memory of which nobody says where it is. */
 static bool mayBePlaced(MlirValue base) {
   MlirOperation maker = sambaDefiningOperation(base);
-  if (mlirOperationIsNull(maker) || !sambaOperationIsOperator(maker) ||
+  if (mlirOperationIsNull(maker) || !sambaOperationIsOperator(maker) || putsInto(maker) ||
       !mlirAttributeIsNull(sambaOperationAttribute(maker, SAMBA_REGION_ATTRIBUTE)))
     return false;
   for (MlirOpOperand use = mlirValueGetFirstUse(base); !mlirOpOperandIsNull(use);
-       use = mlirOpOperandGetNextUse(use))
-    if (sambaOperationIs(sambaUserInBlockOf(base, use), "func.return"))
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = sambaUserInBlockOf(base, use);
+    if (sambaOperationIs(user, "func.return") || putsInto(user))
       return false;
+  }
   return true;
 }
 
@@ -271,7 +279,7 @@ static MlirValue lift(MlirOperation root, MlirValue value, MlirValue base, MlirV
 }
 
 /* "layers.*.fc" of layers.0.fc and layers.1.fc: what the names of all products begin and end with,
- * in whole words. Null location: they have no names in common. */
+ * in whole words. Where all have one name, or none, that of the first. */
 static MlirLocation commonLocation(const Group *group) {
   SambaStringRef first = sambaLayerOfLocation(mlirOperationGetLocation(group->products.data[0]));
   size_t before = first.size, behind = first.size;
@@ -327,7 +335,8 @@ static MlirOperation endOfPhase(MlirOperation operation) {
   return mlirOperationGetNextInBlock(last);
 }
 
-/* Group: of `count` products; out: their operands, one list after the other. */
+/* What the operands are views of: those of all first operands, then those of all second ones;
+ * malloc'ed. */
 static MlirValue *basesOf(const Group *group) {
   size_t count = group->products.size;
   MlirValue *bases = sambaAllocate(sambaArraySize(count * operandCount, sizeof *bases));
@@ -453,11 +462,16 @@ bool sambaStackProducts(MlirOperation module, const char *target) {
   if (status)
     return sambaEmitOpStatus(module, status);
   SambaStringMap shared = {0};
-  findSharedRegions(module, &shared);
+  bool counted = false;
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
-       !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
-    if (sambaOperationIsGraph(operation) && sambaGraphTrains(operation))
-      stackProducts(operation, &shared, &machine);
+       !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
+    if (!sambaOperationIsGraph(operation) || !sambaGraphTrains(operation))
+      continue;
+    if (!counted)
+      findSharedRegions(module, &shared);
+    counted = true;
+    stackProducts(operation, &shared, &machine);
+  }
   sambaStringMapFree(&shared);
   return true;
 }

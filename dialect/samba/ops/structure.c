@@ -119,14 +119,29 @@ static bool verifyParts(MlirOperation op, MlirValue whole, intptr_t count,
   return true;
 }
 
+/* A part has one place: in one whole, which is no part. */
+static bool verifyOperands(MlirOperation op) {
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
+    MlirOperation maker = sambaDefiningOperation(mlirOperationGetOperand(op, i));
+    if (!mlirOperationIsNull(maker) && sambaOperationIsPlacement(maker))
+      return sambaEmitOpError(op,
+                              "operand %lld comes from another samba.stack or samba.unstack, so it "
+                              "has its place; take what an operator makes",
+                              (long long)i);
+  }
+  return true;
+}
+
 bool sambaVerifyStack(const SambaOpHooks *hooks, MlirOperation op) {
   (void)hooks;
   return verifyParts(op, mlirOperationGetResult(op, 0), mlirOperationGetNumOperands(op),
-                     mlirOperationGetOperand);
+                     mlirOperationGetOperand) &&
+         verifyOperands(op);
 }
 
 bool sambaVerifyUnstack(const SambaOpHooks *hooks, MlirOperation op) {
   (void)hooks;
   return verifyParts(op, mlirOperationGetOperand(op, 0), mlirOperationGetNumResults(op),
-                     mlirOperationGetResult);
+                     mlirOperationGetResult) &&
+         verifyOperands(op);
 }

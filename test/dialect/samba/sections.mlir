@@ -177,9 +177,11 @@ func.func @f(%x: tensor<f32>) {
 // CHECK-LABEL: @parts
 func.func @parts(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK-NEXT: %[[A:.*]] = samba.stack %arg0, %arg1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
-  // CHECK-NEXT: samba.unstack %[[A]] : (tensor<2x4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  // CHECK-NEXT: %[[B:.*]] = samba.relu %[[A]]
+  // CHECK-NEXT: samba.unstack %[[B]] : (tensor<2x4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   %0 = samba.stack %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
-  %1:2 = samba.unstack %0 : (tensor<2x4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  %2 = samba.relu %0 : tensor<2x4xf32>
+  %1:2 = samba.unstack %2 : (tensor<2x4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   return %1#0, %1#1 : tensor<4xf32>, tensor<4xf32>
 }
 
@@ -213,4 +215,13 @@ samba.section @inside(%x: tensor<4xf32>) -> tensor<1x4xf32> {
   // expected-error@below {{'samba.stack' op stands in a samba.section; a section is given what lies in memory as one argument}}
   %0 = samba.stack %x : (tensor<4xf32>) -> tensor<1x4xf32>
   samba.yield %0 : tensor<1x4xf32>
+}
+
+// -----
+
+func.func @part_of_a_part(%x: tensor<2x1x4xf32>, %y: tensor<1x4xf32>) {
+  %0:2 = samba.unstack %x : (tensor<2x1x4xf32>) -> (tensor<1x4xf32>, tensor<1x4xf32>)
+  // expected-error@below {{'samba.stack' op operand 1 comes from another samba.stack or samba.unstack, so it has its place; take what an operator makes}}
+  %1 = samba.stack %y, %0#0 : (tensor<1x4xf32>, tensor<1x4xf32>) -> tensor<2x1x4xf32>
+  return
 }

@@ -104,3 +104,21 @@ func.func @spatial(%q: tensor<40x8xf32>) -> tensor<40x8xf32> attributes {rdu.spa
   %0 = samba.call @whole(%q) {id = 0, type = "FWD"} : (tensor<40x8xf32>) -> tensor<40x8xf32>
   return %0 : tensor<40x8xf32>
 }
+
+// -----
+
+// A result that a stack places among others has its memory.
+// CHECK-LABEL: func.func @placed(
+// CHECK-NEXT: samba.call @single(
+// CHECK-NEXT: samba.call @single(
+// CHECK-NEXT: samba.stack
+samba.section @single(%q: tensor<40x8xf32>) -> tensor<40x8xf32> attributes {machine = #rdu.machine<"tiny">} {
+  %0 = samba.scaled_dot_product_attention %q, %q, %q {is_causal = true} : tensor<40x8xf32>, tensor<40x8xf32>, tensor<40x8xf32>
+  samba.yield %0 : tensor<40x8xf32>
+}
+func.func @placed(%q: tensor<40x8xf32>, %r: tensor<40x8xf32>) -> tensor<2x40x8xf32> {
+  %0 = samba.call @single(%q) {id = 0, type = "FWD"} : (tensor<40x8xf32>) -> tensor<40x8xf32>
+  %1 = samba.call @single(%r) {id = 1, type = "FWD"} : (tensor<40x8xf32>) -> tensor<40x8xf32>
+  %2 = samba.stack %0, %1 : (tensor<40x8xf32>, tensor<40x8xf32>) -> tensor<2x40x8xf32>
+  return %2 : tensor<2x40x8xf32>
+}
