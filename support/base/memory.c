@@ -3,6 +3,7 @@
 
 #include "support/base/large_pages.h"
 
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,13 @@ static void countAllocation(void) {
 void sambaSetAllocationFailure(uint64_t nth, void (*handler)(void)) {
   allocations_until_failure = nth;
   allocation_failure = handler;
+}
+
+void sambaKeepFreedMemory(void) {
+  enum { pad = 16 << 20, most_free = 256 << 20, own_mapping = 32 << 20 };
+  mallopt(M_TOP_PAD, pad);
+  mallopt(M_TRIM_THRESHOLD, most_free);
+  mallopt(M_MMAP_THRESHOLD, own_mapping);
 }
 
 void *sambaAllocate(size_t size) {

@@ -15,6 +15,10 @@
 void *sambaAllocate(size_t size);
 void *sambaAllocateZeroed(size_t count, size_t size);
 void *sambaReallocate(void *pointer, size_t count, size_t size);
+/* For programs, first thing in main: what is freed stays with the process. What is made for one
+ * section is free again after it, and to give that back to the system and to ask for it page by
+ * page takes longer than to use it again. Libraries leave this to the program that they are in. */
+void sambaKeepFreedMemory(void);
 /* Testing: calls handler(n) instead of allocating for the n-th allocation from now; 0 switches it
  * off. */
 void sambaSetAllocationFailure(uint64_t nth, void (*handler)(void));

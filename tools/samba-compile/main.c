@@ -4,6 +4,7 @@
 #include "pipeline/compile.h"
 #include "pipeline/explain.h"
 #include "pipeline/register.h"
+#include "support/base/memory.h"
 #include "support/file/atomic_file.h"
 #include "support/text/command_line.h"
 #include "support/text/text.h"
@@ -273,6 +274,7 @@ int main(int argc, char **argv) {
       .summary = "Compiles a model into a PEF, the program file of the simulated RDU.",
       .options = table,
       .more = mlirFlags};
+  sambaKeepFreedMemory();
   const char **flags = sambaAllocate(sambaArraySize((size_t)argc + 1, sizeof *flags));
 
   sambaWorkPrintIfAskedFor(argc, argv);

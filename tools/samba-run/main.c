@@ -1,10 +1,10 @@
 /* samba-run: runs a PEF on the simulated RDU. A small client of runtime/. */
 #include "runtime/summary.h"
 #include "samba/session.h"
+#include "support/base/memory.h"
 #include "support/text/command_line.h"
 #include "tools/samba-run/run.h"
 
-#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +16,6 @@ static volatile sig_atomic_t interrupted;
 static void interrupt(int signal_number) {
   interrupted = 1;
   signal(signal_number, SIG_DFL); /* the second one ends the program at once */
-}
-
-/* Each section is built in memory that is free again after it. To give that back to the system and
- * to ask for it page by page takes longer than to use it again. */
-static void keepMemory(void) {
-  enum { pad = 16 << 20, most = 256 << 20 };
-  mallopt(M_TOP_PAD, pad);
-  mallopt(M_TRIM_THRESHOLD, most);
 }
 
 static SambaStatus parseLaunch(const char *text, SambaOrchestration *out) {
@@ -261,7 +253,7 @@ int main(int argc, char **argv) {
           "Exit code: 0, 1 after an error, 2 when an output differs from what --expect names, 130 "
           "after Ctrl-C. After a fault and after Ctrl-C, --stats says what was counted until "
           "then."};
-  keepMemory();
+  sambaKeepFreedMemory();
   signal(SIGINT, interrupt);
   SambaStatus status = sambaToolAnswer(&tool, argc, argv, answer, &options);
   sambaArrayFree(&options.inputs);
