@@ -143,14 +143,28 @@ static SambaStatus routeBursts(SambaSection *section, const SambaMachine *machin
   const uint32_t *fills = sambaSectionBurstRates(section, machine, rates, false, &arena);
   const uint32_t *turns = sambaSectionBurstRates(section, machine, rates, true, &arena);
   const uint32_t *wishes = sambaSectionWishedRates(section, rates, &arena);
-  SambaStatus status = sambaSectionRouteDemands(section, machine,
-                                                &(SambaStreamDemands){rates, fills, turns, wishes});
+  SambaStatus status = sambaSectionRouteDemands(
+      section, machine, &(SambaStreamDemands){rates, fills, turns, wishes, NULL});
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
+/* The streams that meet where links cannot carry the section's pace do with less, and all others
+ * have the lanes that they would have. */
+static SambaStatus routeSomeSlower(SambaSection *section, const SambaMachine *machine) {
+  SambaArena arena = {0};
+  const uint32_t *rates = sambaSectionRates(section, machine, &arena);
+  SambaStatus status = sambaSectionRouteDemands(
+      section, machine,
+      &(SambaStreamDemands){.rates = rates,
+                            .wishes = sambaSectionWishedRates(section, rates, &arena),
+                            .least = ratesAt(section, machine, paces[PACE_COUNT - 1], &arena)});
   sambaArenaDestroy(&arena);
   return status;
 }
 
 /* Without bursts operands may still have lanes of their own. What the links cannot carry at the
- * section's pace they may carry at a slower one. */
+ * section's pace they may carry at a slower one, of some streams or of all. */
 static SambaStatus route(SambaSection *section, const SambaMachine *machine) {
   SambaArena arena = {0};
   SambaStatus first = routeBursts(section, machine);
@@ -164,6 +178,11 @@ static SambaStatus route(SambaSection *section, const SambaMachine *machine) {
     const uint32_t *wishes = i == 0 ? sambaSectionWishedRates(section, rates, &arena) : NULL;
     SambaStatus status = sambaSectionRoute(section, machine, rates, wishes);
     bool again = sambaStatusGetCode(status) == SAMBA_EXHAUSTED;
+    if (again && i == 0) {
+      sambaStatusFree(status);
+      status = routeSomeSlower(section, machine);
+      again = sambaStatusGetCode(status) == SAMBA_EXHAUSTED;
+    }
     if (!again) {
       sambaStatusFree(first);
       first = status;

@@ -266,10 +266,13 @@ static void makeNet(const SambaRouting *routing, SambaArena *arena, uint32_t str
   const SambaStreamDemands *demands = &routing->demands;
   uint32_t rate = demands->rates[stream], fill = demandOf(demands->fills, stream, rate);
   *net = (SambaNet){.stream = stream,
+                    .least = rate,
                     .rate = rate,
                     .fill = fill,
                     .turn = demandOf(demands->turns, stream, fill),
                     .wish = demandOf(demands->wishes, stream, rate)};
+  if (demands->least && demands->least[stream] < rate)
+    net->least = demands->least[stream];
   net->source = unitSwitch(routing->section, routing->machine, s->source.unit);
   net->sinks = SAMBA_ARENA_ARRAY(arena, uint32_t, s->destination_count);
   net->sink_branch = SAMBA_ARENA_ARRAY(arena, uint32_t, s->destination_count);

@@ -26,6 +26,7 @@ enum {
   TURN_LEFT = 16,     /* overused channels that are too many then */
   WISH_ROUNDS = 12,   /* for wishes */
   FEW_SHARE = 64,     /* one overused channel of so many is too much to give way */
+  SLOW_SHARE = 16,    /* the same where streams may slow the section down */
   WISH_DOUBT = 2,     /* so many times as many must be foreseen, to end rounds before the last */
   FIRST_SHARE = 12,   /* one of so many after the first round is too much for turns */
 };
@@ -502,7 +503,12 @@ static bool isCrowded(const Search *search, const SambaNet *net) {
 static uint32_t lessOf(const SambaNet *net) {
   if (net->load > net->turn)
     return net->turn;
-  return net->load > net->fill ? net->fill : net->rate;
+  if (net->load > net->fill)
+    return net->fill;
+  if (net->load > net->rate)
+    return net->rate;
+  uint32_t slower = net->load * 9 / 10;
+  return slower > net->least ? slower : net->least;
 }
 
 /* Nets that cross an overused channel do with less, on all of their ways. The others keep what they
@@ -547,9 +553,11 @@ static void beginAnew(Search *search, Demand demand) {
 
 /* Nets give way every few rounds until no channel is overused, or nothing is won: where giving way
  * helps at all, the first time leaves half of the overused channels at most (it left 2 of 5, where
- * ways were found, and 8 of 10 and more where they were not). */
+ * ways were found, and 8 of 10 and more where they were not). Who may slow the section down gives
+ * way little by little. */
 static void negotiateGivingWay(Search *search, Demand demand, uint32_t *start) {
   static const Rounds some = {PACE_ROUNDS, PACE_ROUNDS, 0, false, SAMBA_NO_INDEX};
+  const bool slows = search->r->demands.least;
   uint32_t fewest = UINT32_MAX, waited = 0;
 
   for (uint32_t round = 0; round < FILL_ROUNDS && waited < PATIENCE && search->over_count;
@@ -558,7 +566,7 @@ static void negotiateGivingWay(Search *search, Demand demand, uint32_t *start) {
     if (!giveWay(search, start) && demand == TURNS)
       return; /* fills are left */
     negotiate(search, &some, false, start);
-    if (!round && search->over_count > FEW_LEFT && search->over_count > before / 2)
+    if (!slows && !round && search->over_count > FEW_LEFT && search->over_count > before / 2)
       return;
     waited = search->over_count < fewest ? 0 : waited + PACE_ROUNDS;
     fewest = search->over_count < fewest ? search->over_count : fewest;
@@ -568,7 +576,8 @@ static void negotiateGivingWay(Search *search, Demand demand, uint32_t *start) {
 /* Ways for that much. Where little is overused in the end, nets give way. Returns whether there are
  * ways. */
 static bool negotiateAnew(Search *search, Demand demand, const Rounds *rounds, uint32_t *start) {
-  const uint32_t few = demand == TURNS ? TURN_LEFT : search->r->channel_count / FEW_SHARE;
+  const uint32_t share = search->r->demands.least ? SLOW_SHARE : FEW_SHARE;
+  const uint32_t few = demand == TURNS ? TURN_LEFT : search->r->channel_count / share;
 
   beginAnew(search, demand);
   negotiate(search, rounds, true, start);

@@ -35,10 +35,10 @@ typedef struct SambaBranch {
 
 typedef struct SambaNet {
   uint32_t stream, source; /* source: switch */
-  /* Permille of a lane: what it must have; has while memory fills buffers; has while it is the turn
-   * of what a PCU takes in turn; would have. Each of the first three is no less than the one
-   * before, the last no less than the first. */
-  uint32_t rate, fill, turn, wish;
+  /* Permille of a lane: what it must have at the least, and at the section's pace; has while memory
+   * fills buffers; has while it is the turn of what a PCU takes in turn; would have. Each of the
+   * first four is no less than the one before, the last no less than the rate. */
+  uint32_t least, rate, fill, turn, wish;
   uint32_t load; /* what counts while ways are negotiated; in the end, what it has */
   uint32_t sink_count;
   uint32_t *sinks;       /* distinct switches other than the source's */

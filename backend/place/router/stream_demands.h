@@ -12,6 +12,8 @@ typedef struct SambaStreamDemands {
   const uint32_t *turns;  /* and while PCUs take streams in turn; NULL: the fills */
   const uint32_t *wishes; /* it would like to have (sambaSectionWishedRates); NULL: no more. Ports
                              of units are not asked for them */
+  const uint32_t *least;  /* where links have no room for the rates: those who meet there slow the
+                             section down; NULL: the rates */
 } SambaStreamDemands;
 
 #endif

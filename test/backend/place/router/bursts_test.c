@@ -156,9 +156,45 @@ static void burstsGiveWay(void **state) {
   networkDestroy(&network);
 }
 
+/* Two ways of one lane lead out of the corner. Of three streams that need 0.6 of a lane each two
+ * meet: they do with the 0.5 that they must have, and the third one has all that it needs. */
+static void streamsThatMeetSlowDown(void **state) {
+  (void)state;
+  enum { rate = 600, slow = 500, streams = 3 };
+  SambaMachine machine = networkMachine("sn40l");
+  machine.vector_lanes = 1;
+  machine.unit_vector_outputs = streams;
+  Network network;
+  networkCreate(&network, "corner");
+  uint32_t corner = networkUnit(&network, SAMBA_UNIT_COMPUTE, "corner");
+  for (int i = 0; i < streams; ++i)
+    networkLink(&network, rate, corner, networkUnit(&network, SAMBA_UNIT_BUFFER, "buffers"));
+  network.section.units[corner].x = network.section.units[corner].y = 0;
+  expectOk(sambaSectionPlace(&network.section, &machine, network.rates));
+
+  uint32_t *least = demandOf(&network, slow);
+  expectError(sambaSectionRoute(&network.section, &machine, network.rates, NULL), SAMBA_EXHAUSTED);
+  expectOk(sambaSectionRouteDemands(&network.section, &machine,
+                                    &(SambaStreamDemands){.rates = network.rates, .least = least}));
+  expectError(sambaSectionCheckRoutes(&network.section, &machine, network.rates), SAMBA_INVALID);
+  uint32_t whole = 0;
+  for (uint32_t s = 0; s < streams; ++s) {
+    SambaStatus status;
+    least[s] = rate;
+    status = sambaSectionCheckRoutes(&network.section, &machine, least);
+    whole += !status;
+    sambaStatusFree(status);
+    least[s] = slow;
+  }
+  assert_int_equal(whole, 1);
+  free(least);
+  networkDestroy(&network);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(burstsThatFitHaveRoom), cmocka_unit_test(burstsThatDoNotFitCostNoRoute),
-      cmocka_unit_test(burstsGiveWay), cmocka_unit_test(refusesWhatLinksCannotCarry)};
+      cmocka_unit_test(burstsGiveWay), cmocka_unit_test(streamsThatMeetSlowDown),
+      cmocka_unit_test(refusesWhatLinksCannotCarry)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
