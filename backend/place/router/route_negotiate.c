@@ -499,16 +499,22 @@ static bool isCrowded(const Search *search, const SambaNet *net) {
   return false;
 }
 
-/* What a net does with next. */
+/* A tenth less, but no less than `least`. */
+static uint32_t littleLess(uint32_t load, uint32_t least) {
+  uint32_t less = load * 9 / 10;
+  return less > least ? less : least;
+}
+
+/* What a net does with next. Wishes, and what the section's pace needs, are given up little by
+ * little: a product of 512 x 4096 x 4096 whose wishes are given up at once takes 8% longer. */
 static uint32_t lessOf(const SambaNet *net) {
   if (net->load > net->turn)
-    return net->turn;
+    return littleLess(net->load, net->turn);
   if (net->load > net->fill)
     return net->fill;
   if (net->load > net->rate)
     return net->rate;
-  uint32_t slower = net->load * 9 / 10;
-  return slower > net->least ? slower : net->least;
+  return littleLess(net->load, net->least);
 }
 
 /* Nets that cross an overused channel do with less, on all of their ways. The others keep what they
@@ -553,11 +559,11 @@ static void beginAnew(Search *search, Demand demand) {
 
 /* Nets give way every few rounds until no channel is overused, or nothing is won: where giving way
  * helps at all, the first time leaves half of the overused channels at most (it left 2 of 5, where
- * ways were found, and 8 of 10 and more where they were not). Who may slow the section down gives
+ * ways were found, and 8 of 10 and more where they were not). That tells nothing where nets give
  * way little by little. */
 static void negotiateGivingWay(Search *search, Demand demand, uint32_t *start) {
   static const Rounds some = {PACE_ROUNDS, PACE_ROUNDS, 0, false, SAMBA_NO_INDEX};
-  const bool slows = search->r->demands.least;
+  const bool little = demand == WISHES || search->r->demands.least;
   uint32_t fewest = UINT32_MAX, waited = 0;
 
   for (uint32_t round = 0; round < FILL_ROUNDS && waited < PATIENCE && search->over_count;
@@ -566,7 +572,7 @@ static void negotiateGivingWay(Search *search, Demand demand, uint32_t *start) {
     if (!giveWay(search, start) && demand == TURNS)
       return; /* fills are left */
     negotiate(search, &some, false, start);
-    if (!slows && !round && search->over_count > FEW_LEFT && search->over_count > before / 2)
+    if (!little && !round && search->over_count > FEW_LEFT && search->over_count > before / 2)
       return;
     waited = search->over_count < fewest ? 0 : waited + PACE_ROUNDS;
     fewest = search->over_count < fewest ? search->over_count : fewest;
