@@ -522,22 +522,11 @@ enum { mostTakers = 8, mostTakersInside = 32 };
 
 static uint32_t twinsOf(const SambaTileNest *nest, uint32_t operand, uint32_t most_takers) {
   const SambaGroup *group = nest->group;
-  if (!group->systolic || nest->joined[operand] ||
+  if (!group->systolic || nest->joined[operand] == SAMBA_COPIES_JOINED ||
       (operand != group->mac[0] && operand != group->mac[1]) || !isLarge(nest, operand))
     return 1;
   uint32_t takers = nest->copies / sambaTileNestSources(nest, operand);
   return takers > most_takers ? (uint32_t)sambaCeilDiv(takers, mostTakers) : 1;
-}
-
-bool sambaTileNestPairsFarApart(const SambaTileNest *nest) {
-  const SambaGroup *group = nest->group;
-  for (uint32_t side = 0; side < 2 && group->systolic; ++side) {
-    uint32_t operand = group->mac[side];
-    if (nest->joined[operand] == SAMBA_COPIES_PAIRED && isLarge(nest, operand) &&
-        nest->copies / sambaTileNestSources(nest, operand) > mostTakersInside)
-      return true;
-  }
-  return false;
 }
 
 uint32_t sambaTileNestTwins(const SambaTileNest *nest, uint32_t operand) {

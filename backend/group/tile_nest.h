@@ -198,9 +198,6 @@ uint32_t sambaTileNestLoadedSources(const SambaTileNest *nest, uint32_t operand)
 uint32_t sambaTileNestTwins(const SambaTileNest *nest, uint32_t operand);
 /* The same of an operand that comes from buffers of the section. */
 uint32_t sambaTileNestTwinsInside(const SambaTileNest *nest, uint32_t operand);
-/* Whether an operand of the array goes in large tokens to copies all over the chip, because buffers
- * that two copies share have no twins. */
-bool sambaTileNestPairsFarApart(const SambaTileNest *nest);
 /* Read ports in each replica of the buffer that an operand comes from when that is one of the
  * section: one that deals tokens to the sources in turn, or one for each source. */
 uint32_t sambaTileNestReadPorts(const SambaTileNest *nest, uint32_t operand);

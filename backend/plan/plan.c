@@ -458,6 +458,17 @@ static SambaStatus planSeveral(SambaPlanner *planner) {
   return NULL;
 }
 
+/* What the section cannot be planned for, which has so many groups that are not mapped by hand. */
+static SambaStatus checkOptions(const SambaPlanner *planner, uint32_t free_groups) {
+  if (planner->loads_apart &&
+      (free_groups < planner->groups.count || sambaPlannerHasArrays(planner)))
+    return noPhases();
+  if (planner->carries_sums && planner->groups.count > 1)
+    return sambaStatusMake(SAMBA_EXHAUSTED,
+                           "sums that go through PMUs are those of a section's only group");
+  return NULL;
+}
+
 static SambaStatus planAll(SambaPlanner *planner) {
   SAMBA_RETURN_IF_ERROR(
       sambaGroupsBuild(planner->graph, planner->machine, &planner->scratch, &planner->groups));
@@ -497,15 +508,14 @@ static SambaStatus planAll(SambaPlanner *planner) {
     return sambaStatusMake(SAMBA_EXHAUSTED,
                            "the section needs at least %u PCUs, but %s has %u to give", pcus,
                            planner->machine->name, planner->pcus);
-  if (planner->loads_apart &&
-      (free_groups < planner->groups.count || sambaPlannerHasArrays(planner)))
-    return noPhases();
+  SAMBA_RETURN_IF_ERROR(checkOptions(planner, free_groups));
   if (planner->groups.count == 1 && !planner->loads_apart) {
     planner->limits[0].copies = UINT32_MAX;
     planner->limits[0].pcus = planner->pcus;
     planner->limits[0].pmus = planner->pmus;
     planner->limits[0].units = planner->units;
     planner->limits[0].sum_parts = planner->groups.groups[0]->systolic ? planner->sum_parts : 0;
+    planner->limits[0].carries_sums = planner->carries_sums;
     if (!sambaPlannerSearchGroup(planner, 0, &planner->choices[0]))
       return sambaPlannerNoChoice(planner, 0);
   } else {
@@ -586,6 +596,7 @@ SambaStatus sambaPlanSection(SambaStageGraph *graph, const SambaMachine *machine
                             .all_pcus = usable.pcus};
     planner.tries_beside = options && options->tries_beside;
     planner.sum_parts = options ? options->sum_parts : 0;
+    planner.carries_sums = options && options->carries_sums;
     planner.loads_apart = options && options->loads_apart;
     planner.searches = options ? options->searches : NULL;
     planner.pcus = usable.pcus / divisor;

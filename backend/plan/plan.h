@@ -15,6 +15,8 @@ typedef struct SambaPlanOptions {
   bool tries_beside;  /* numbers of replicas beside those of the best pipeline, too: takes longer */
   uint32_t sum_parts; /* a contraction that is a section of its own takes its sums in so many parts,
                          each with what is loaded for it (0 or 1: as the search likes) */
+  bool carries_sums;  /* sums of a contraction that is a section of its own go through PMUs, so that
+                         it begins when a part of its operands is there: refused where they cannot */
   bool loads_apart;   /* a pipeline loads while PMUs gather what it makes, then stores that, in
                          phases: refused where it cannot */
   struct SambaSearchMemo *searches; /* known results (search_memo.h); may be NULL */

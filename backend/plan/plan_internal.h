@@ -35,6 +35,7 @@ typedef struct SambaGroupLimits {
   bool buffered_output;                           /* the output goes into a buffer of the section */
   bool stored_output;
   uint32_t sum_parts;            /* sums of the array are cut into so many parts; 0: as is best */
+  bool carries_sums;             /* sums of the array go through PMUs; else where that is best */
   double pcu_launch, pmu_launch; /* what one more of them adds to the score */
   SambaSearchTrace *trace;       /* gets what the search does; may be NULL */
 } SambaGroupLimits;

@@ -28,15 +28,12 @@ static const double outstandingShare = 0.05;
 enum { longStreamedToken = 128 };
 static const double longTokenCost = 1.2;
 
-/* Copies all over the chip that share the multicasts of both operands hold each other up: on the
- * loops of such ways a product of 4096 x 4096 x 11008 takes 1.4 times its firings' cycles. */
-static const double farApartCost = 1.4;
-
 /* Generators that stores keep while loads share the others: as many as their bytes need. Arrays
  * make whole tiles at once, so theirs need more. */
 static double storingAgs(const SambaPlanTraffic *traffic, double compute) {
   const double most = storingShare * traffic->limits->ags;
-  if (traffic->limits->sum_parts) /* a contraction alone: its stores have those of its loads */
+  /* A contraction alone: its stores have those of its loads. */
+  if (traffic->limits->sum_parts || traffic->limits->carries_sums)
     return 0;
   if (traffic->nest->group->systolic)
     return traffic->limits->stored_output ? most : 0;
@@ -178,8 +175,6 @@ static double fullCycles(const SambaPlanTraffic *traffic, double firing, double 
                               (double)sambaTileNestResults(nest));
   if (hasLongTokens(nest))
     cycles *= longTokenCost;
-  if (sambaTileNestPairsFarApart(nest))
-    cycles *= farApartCost;
   sambaRaiseTo(&cycles, traffic->slowest);
   sambaRaiseTo(&cycles, traffic->dram_bytes / sambaMachineDramBytesPerCycle(machine));
   sambaRaiseTo(&cycles, traffic->ag_cycles / traffic->limits->ags);

@@ -540,14 +540,19 @@ static double leastBytes(const Search *search) {
   return bytes;
 }
 
+/* Whether sums of the group may go through PMUs, as it is planned. */
+static bool mayCarrySums(const Search *search) {
+  const SambaGroupLimits *limits = search->limits;
+  return search->group->systolic && !limits->pipeline.count && !limits->on_chip &&
+         !limits->buffered_output && sambaGroupMayCarrySums(search->graph, search->group);
+}
+
 /* Where operands are read again for each round of tiles, sums that go through a PMU let all rounds
  * use what is loaded once: taken when that is about as fast. Returns whether it is. */
 static bool searchCarried(Search *search) {
-  const SambaGroupLimits *limits = search->limits;
   double most = mostOfLeast * leastBytes(search);
   double memory = search->best->dram_bytes / sambaMachineDramBytesPerCycle(search->machine);
-  if (search->best->elements_bytes <= most || limits->pipeline.count || limits->on_chip ||
-      limits->buffered_output || !sambaGroupMayCarrySums(search->graph, search->group))
+  if (search->best->elements_bytes <= most || !mayCarrySums(search))
     return false;
 
   SambaGroupChoice choice;
@@ -672,7 +677,10 @@ bool sambaPlanSearch(const SambaStageGraph *graph, const SambaGroup *group,
                    .best = out_choice,
                    .tried = &tried,
                    .bound = INFINITY,
-                   .most_bytes = INFINITY};
+                   .most_bytes = INFINITY,
+                   .carried = limits->carries_sums};
+  if (search.carried && !mayCarrySums(&search))
+    return false;
   if (group->systolic)
     searchSystolic(&search);
   else
@@ -681,7 +689,8 @@ bool sambaPlanSearch(const SambaStageGraph *graph, const SambaGroup *group,
     joinLoads(&search);
   if (search.found)
     streamLoads(&search);
-  if (search.found && group->systolic && !limits->sum_parts && searchCarried(&search))
+  if (search.found && group->systolic && !limits->sum_parts && !search.carried &&
+      searchCarried(&search))
     joinLoads(&search);
   if (search.found && limits->pipeline.count && !search.carried)
     cutSums(&search);

@@ -19,6 +19,7 @@ typedef struct SambaPlanner {
   uint32_t all_pcus, pcus, pmus, ags;
   uint32_t units;     /* PCUs and PMUs together, at most */
   uint32_t sum_parts; /* of a contraction that is alone; 0: as is best */
+  bool carries_sums;  /* of a contraction that is alone go through PMUs */
   bool tries_beside;  /* numbers of replicas beside those of the best pipeline, too */
   bool loads_apart;   /* the section works in phases: plan_phases.h */
   uint32_t phases;    /* that it has */

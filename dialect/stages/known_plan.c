@@ -267,31 +267,19 @@ static SambaStatus planGraph(const SambaPlanTarget *target, const SambaPlanOptio
   return status;
 }
 
-/* Whether sums of the section go through PMUs: the tiles of what is reduced are the outermost loop.
- */
-static bool carriesSums(const SambaStageGraph *graph) {
-  for (uint32_t s = 0; s < graph->stage_count; ++s) {
-    const SambaMapping *mapping = &graph->mappings[s];
-    uint32_t outer = mapping->order[0];
-    if (mapping->dim_count > 1 && graph->stages[s].reduced[outer] &&
-        mapping->tile[outer] < graph->stages[s].extents[outer])
-      return true;
-  }
-  return false;
-}
-
 /* A way to plan otherwise: for less of the machine (divisors), or with other options. */
 typedef struct OtherWay {
   int64_t pmu_bytes, grid_rows, bandwidth;
   uint32_t pcus, sum_parts;
-  enum { AS_IS, TRIES_BESIDE, LOADS_APART } option;
+  enum { AS_IS, TRIES_BESIDE, CARRIES_SUMS, LOADS_APART } option;
 } OtherWay;
 
-static const OtherWay otherWays[] = {{1, 1, 1, 1, 0, TRIES_BESIDE}, {2, 1, 1, 1, 0, AS_IS},
-                                     {4, 1, 1, 1, 0, AS_IS},        {1, 2, 1, 1, 0, AS_IS},
-                                     {1, 1, 2, 1, 0, AS_IS},        {1, 1, 1, 2, 0, AS_IS},
-                                     {1, 1, 1, 1, 1, AS_IS},        {1, 1, 1, 1, 2, AS_IS},
-                                     {1, 1, 1, 1, 4, AS_IS},        {1, 1, 1, 1, 0, LOADS_APART}};
+static const OtherWay otherWays[] = {
+    {1, 1, 1, 1, 0, TRIES_BESIDE}, {2, 1, 1, 1, 0, AS_IS},        {4, 1, 1, 1, 0, AS_IS},
+    {8, 1, 1, 1, 0, AS_IS},        {1, 2, 1, 1, 0, AS_IS},        {1, 1, 2, 1, 0, AS_IS},
+    {1, 1, 1, 2, 0, AS_IS},        {1, 1, 1, 1, 1, AS_IS},        {1, 1, 1, 1, 2, AS_IS},
+    {1, 1, 1, 1, 4, AS_IS},        {1, 1, 1, 1, 0, CARRIES_SUMS}, {2, 1, 1, 1, 0, CARRIES_SUMS},
+    {1, 1, 1, 1, 0, LOADS_APART}};
 enum { otherWayCount = sizeof otherWays / sizeof *otherWays };
 
 /* Plans of a graph that have been compared: several ways lead to the same one. */
@@ -357,19 +345,20 @@ static void priceOther(Comparison *comparison, uint32_t index, SambaSection *sec
 }
 
 /* Plans the graph, which has the mappings that were given, in another way, and takes that plan
- * where it is worth it. carried: sums of the first plan go through PMUs. Returns the work. */
-static uint64_t compareOther(Comparison *comparison, const OtherWay *way, bool carried,
+ * where it is worth it. Returns the work. */
+static uint64_t compareOther(Comparison *comparison, const OtherWay *way,
                              SambaSearchMemo *searches) {
   SambaMachine machine = *comparison->target->machine;
   machine.pmu_bytes /= way->pmu_bytes;
   machine.grid_rows /= way->grid_rows;
   machine.hbm_channel_mbps /= way->bandwidth;
   bool whole = way->pmu_bytes * way->grid_rows * way->bandwidth == 1;
-  bool parts = way->sum_parts > 0;
+  bool parts = way->sum_parts > 0 || way->option == CARRIES_SUMS;
   uint64_t work = 0;
   SambaPlanOptions options = {.parallel_divisor = way->pcus,
                               .sum_parts = way->sum_parts,
                               .tries_beside = way->option == TRIES_BESIDE,
+                              .carries_sums = way->option == CARRIES_SUMS,
                               .loads_apart = way->option == LOADS_APART,
                               .searches = searches,
                               .work = &work};
@@ -378,8 +367,7 @@ static uint64_t compareOther(Comparison *comparison, const OtherWay *way, bool c
   SambaArena arena = {0};
   SambaSection *section;
   SambaStatus status = sambaPlanSection(comparison->graph, &machine, &options, &arena, &section);
-  /* Sums that go through PMUs are for fewer bytes, and take longer than predicted. */
-  if (!status && (carried || !carriesSums(comparison->graph))) {
+  if (!status) {
     uint32_t i = findCompared(comparison);
     bool is_new = i == comparison->count;
     if (is_new)
@@ -462,14 +450,13 @@ static void compareOthers(const SambaPlanTarget *target, SambaPlanCompare compar
   comparison.plans[0].mappings = copyMappings(graph->mappings, graph);
   comparison.plans[0].fits = comparison.plans[0].exact = true;
   comparison.plans[0].cost = comparison.best;
-  bool carried = carriesSums(graph);
   SambaSearchMemo *searches = searchesOf(target);
   uint32_t count = compares == SAMBA_COMPARE_ALL ? otherWayCount : 1;
   uint32_t known = beginComparison(&comparison, compares, given);
   uint64_t work = comparison.best.work;
   for (uint32_t i = known; i < count; ++i) {
     memcpy(graph->mappings, given, mappingBytes(graph));
-    work += compareOther(&comparison, &otherWays[i], carried, searches);
+    work += compareOther(&comparison, &otherWays[i], searches);
   }
   if (compares == SAMBA_COMPARE_ALL)
     widenTaken(&comparison, given);

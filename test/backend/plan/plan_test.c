@@ -3,6 +3,7 @@
 #include "backend/codegen/codegen.h"
 #include "backend/estimate/estimate.h"
 #include "backend/estimate/predict.h"
+#include "backend/group/tile_nest.h"
 #include "backend/machine/shipped.h"
 #include "backend/plan/plan.h"
 #include "backend/section/check/section_check.h"
@@ -133,9 +134,9 @@ static void copiesAreAlongBothSides(void **state) {
   sambaArenaDestroy(&arena);
 }
 
-/* Sums go through PMUs where that loads operands once. What leaves PMUs for that are buffers of
- * two copies each, but those have no twins: where there is room, copies far apart have twins. */
-static void copiesFarApartHaveTwins(void **state) {
+/* Sums go through PMUs where that loads operands once. Where there is room, each copy has buffers
+ * of its own. */
+static void copiesHaveBuffersWhereThereIsRoom(void **state) {
   (void)state;
   SambaArena arena = {0};
   SambaStageGraph graph = {.arena = &arena, .name = "deep"};
@@ -149,6 +150,36 @@ static void copiesFarApartHaveTwins(void **state) {
   assert_int_equal(mapping->order[0], 2); /* sums go through PMUs */
   for (uint32_t i = 0; i < 2; ++i)
     assert_int_not_equal(mapping->operand_joined[i], 2);
+  sambaArenaDestroy(&arena);
+}
+
+/* Buffers that two copies share have twins, too: none sends large tokens of an operand to more than
+ * eight of 1,024 copies. */
+static void sharedBuffersHaveTwins(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaStageGraph graph;
+  SambaSection *section;
+  makeMatmul(&graph, &arena, SAMBA_DTYPE_BF16, 512, 4096, 2048);
+  graph.mappings[0] = (SambaMapping){.dim_count = 3,
+                                     .order = {2, 1, 0},
+                                     .tile = {16, 32, 1024},
+                                     .unroll = {16, 64, 1},
+                                     .operand_level = {1, 2},
+                                     .operand_depth = {2, 2},
+                                     .operand_joined = {0, SAMBA_COPIES_PAIRED}};
+  graph.mappings[1] =
+      (SambaMapping){.dim_count = 2, .order = {1, 0}, .tile = {16, 32}, .unroll = {16, 64}};
+  assert_null(sambaCodegenSection(&graph, machineOf("sn40l"), &arena, &section));
+  uint32_t most = 0;
+  for (uint32_t s = 0; s < section->stream_count; ++s) {
+    const SambaStream *stream = &section->streams[s];
+    if (section->units[stream->source.unit].kind == SAMBA_UNIT_BUFFER &&
+        section->units[stream->destinations[0].unit].kind == SAMBA_UNIT_COMPUTE &&
+        stream->destination_count > most)
+      most = stream->destination_count;
+  }
+  assert_int_equal(most, 8);
   sambaArenaDestroy(&arena);
 }
 
@@ -215,6 +246,40 @@ static void sumsComeInParts(void **state) {
     assert_null(sambaPlanTiles(graphs[i], machineOf("sn40l"), &options));
   }
   assert_memory_equal(chain.mappings, plain.mappings, 2 * sizeof *plain.mappings);
+  sambaArenaDestroy(&arena);
+}
+
+/* Sums through PMUs: the array begins when the first part of its operands is there. Refused where
+ * there is no array, and of several groups. */
+static void sumsAreCarried(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaStageGraph graph;
+  SambaSection *section;
+  SambaPlanOptions options = {.carries_sums = true};
+  makeMatmul(&graph, &arena, SAMBA_DTYPE_BF16, 512, 4096, 4096);
+  assert_null(sambaPlanTiles(&graph, machineOf("sn40l"), NULL));
+  assert_int_not_equal(graph.mappings[0].order[0], 2);
+  memset(graph.mappings, 0, graph.stage_count * sizeof *graph.mappings);
+  assert_null(sambaPlanTiles(&graph, machineOf("sn40l"), &options));
+  assert_int_equal(graph.mappings[0].order[0], 2);
+  assert_true(graph.mappings[0].tile[2] < 4096);
+  assert_null(sambaCodegenSection(&graph, machineOf("sn40l"), &arena, &section));
+
+  SambaStageGraph vector = {.arena = &arena, .name = "vector"};
+  addVectorByMatrix(&vector, addVector(&vector, 64), 64, 64);
+  SambaStageGraph chain = {.arena = &arena, .name = "chain"};
+  uint32_t x = addTensor(&chain, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_BF16, 2, (int64_t[]){64, 64});
+  uint32_t y = addMatmul(&chain, x, x, false, SAMBA_TENSOR_INTERMEDIATE, SAMBA_DTYPE_BF16);
+  addMatmul(&chain, y, x, false, SAMBA_TENSOR_RESULT, SAMBA_DTYPE_BF16);
+  SambaStageGraph *refused[] = {&vector, &chain};
+  const char *whys[] = {"", "sums that go through PMUs are those of a section's only group"};
+  for (int i = 0; i < 2; ++i) {
+    SambaStatus status = sambaPlanTiles(refused[i], machineOf("sn40l"), &options);
+    assert_int_equal(sambaStatusGetCode(status), SAMBA_EXHAUSTED);
+    assert_non_null(strstr(sambaStatusGetMessage(status), whys[i]));
+    sambaStatusFree(status);
+  }
   sambaArenaDestroy(&arena);
 }
 
@@ -400,10 +465,12 @@ int main(void) {
                                      cmocka_unit_test(replicasAreRefined),
                                      cmocka_unit_test(whatDoesNotFitIsExhausted),
                                      cmocka_unit_test(copiesAreAlongBothSides),
-                                     cmocka_unit_test(copiesFarApartHaveTwins),
+                                     cmocka_unit_test(copiesHaveBuffersWhereThereIsRoom),
+                                     cmocka_unit_test(sharedBuffersHaveTwins),
                                      cmocka_unit_test(lowerWantsMappings),
                                      cmocka_unit_test(largeMatmulUsesTheChip),
                                      cmocka_unit_test(sumsComeInParts),
+                                     cmocka_unit_test(sumsAreCarried),
                                      cmocka_unit_test(decisionsReduceParallelism),
                                      cmocka_unit_test(planningIsIdempotent),
                                      cmocka_unit_test(sectionsTooLargeAreNamed),
