@@ -226,7 +226,7 @@ static bool partitionSpatially(MlirOperation function, const SambaSectionGraph *
 
 /* Seconds of the search when none are given. A graph that trains has about five times the
  * operators of its forward part. */
-enum { usualSeconds = 3, usualSecondsToTrain = 30 };
+enum { usualSeconds = 3, usualSecondsToTrain = 15 };
 
 /* How a module is partitioned. */
 typedef struct Manner {

@@ -252,7 +252,7 @@ typedef struct Pricing {
 
 /* Choices at which the planner looks in a second: about as many as a core of a server of 2023
  * does. Time is counted by them, so that the same sections are found on any host. */
-static const double choicesPerSecond = 4e6;
+static const double choicesPerSecond = 9e6;
 
 static bool isOver(void *user, double share) {
   const Pricing *pricing = user;
@@ -381,7 +381,7 @@ static SambaPartitionProblem problemOf(const Builder *builder, Pricing *pricing)
 
 /* Operators that trials plan in a second at most, and the share of its intervals without which the
  * search comes nowhere near sections as long as those that are known. */
-static const double operatorsPerSecond = 50000, leastShare = 0.1;
+static const double operatorsPerSecond = 110000, leastShare = 0.1;
 
 /* Operators in the intervals that the search prices before it comes to sections as long as those
  * that are known: it goes from short ones to long ones, and of each length it has one for each kind

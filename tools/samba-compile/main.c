@@ -229,7 +229,7 @@ int main(int argc, char **argv) {
       {"-O3", SAMBA_OPTION_FLAG, &request.o3, NULL,
        "search all sections and orders for the least predicted time"},
       {"--search-seconds", SAMBA_OPTION_STRING, &request.search_seconds, "N",
-       "-O3: seconds for the search, counted by its work (default 3, with --training 30); then the "
+       "-O3: seconds for the search, counted by its work (default 3, with --training 15); then the "
        "best that it knows is taken"},
       {"--mapping", SAMBA_OPTION_STRING, &request.mapping, "section|spatial",
        "section: in parts that run one after the other (default); spatial: as one that stays on "

@@ -26,7 +26,7 @@ typedef struct SambaCompileEntry {
 typedef struct SambaCompileOptions {
   const char *target;         /* a shipped machine or a machine file; NULL: the context's */
   const char *opt;            /* o0, o1 (default), o3 */
-  const char *search_seconds; /* o3: for the search, by its work; NULL: 3, to train 30 */
+  const char *search_seconds; /* o3: for the search, by its work; NULL: 3, to train 15 */
   const char *mapping;        /* section (default), spatial */
   const char *precision;      /* mp0 or f32 (default), mp1, mp4 or bf16 */
   const char *rules;          /* a file of fusion rules, or llama, gpt2, bert, resnet */
