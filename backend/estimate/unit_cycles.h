@@ -15,7 +15,7 @@
 #define SAMBA_LOAD_SHARE 0.8  /* of a generator's rate, beside the others that load */
 #define SAMBA_STORE_SHARE 0.6 /* of a generator's rate when it stores: tokens come in bursts */
 #define SAMBA_STAGING_CYCLES 256.0 /* of a staging buffer, which stores before it forwards */
-#define SAMBA_SHORT_ROWS_COST 1.3 /* of rows below two bursts: each activates a DRAM row */
+#define SAMBA_SHORT_ROWS_COST 1.3  /* of rows below two bursts: each activates a DRAM row */
 
 /* Writes that a channel serves between reads wait for their age (these windows of bursts) or a full
  * queue. A turn serves those that came in such a time, from a full queue down to the low mark or
