@@ -39,8 +39,8 @@
  * turns are given up so from the third round on, and at once where one channel in 12 is overused by
  * them alone: what finds no ways takes seconds to end. Each begins anew; but where one channel in
  * 64 is overused at most, the streams there do with less, step by step in up to 60 rounds, and all
- * others keep what they have. What is routed without wishes, or without bursts, is routed with
- * them. */
+ * others keep what they have. Where they may have less than their rates (`least`), that is so up to
+ * one channel in 16. What is routed without wishes, or without bursts, is routed with them. */
 SambaStatus sambaSectionRouteDemands(SambaSection *section, const SambaMachine *machine,
                                      const SambaStreamDemands *demands);
 /* The same for rates, and wishes or NULL. */
