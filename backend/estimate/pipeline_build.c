@@ -331,15 +331,6 @@ static void findNeighbours(SambaPipelineRun *run) {
   sambaArrayFree(&pairs);
 }
 
-/* Generators that load, all of them side by side. */
-static uint32_t countLoads(const SambaPipelineRun *run) {
-  uint32_t loads = 0;
-  for (uint32_t a = 0; a < run->actor_count; ++a)
-    if (run->actors[a].kind == SAMBA_PIPELINE_LOAD && run->actors[a].firings)
-      loads += run->actors[a].twins;
-  return loads;
-}
-
 /* What a write costs beside reads, and what waits in the queues of the channels. */
 static void findWrites(SambaPipelineRun *run) {
   double bytes = 0, writes = 0, written = 0;
@@ -407,6 +398,6 @@ void sambaPipelineBuild(SambaPipelineRun *run) {
   run->list_mask = places - 1;
   run->memory_rate = sambaMachineDramBytesPerCycle(run->machine);
   run->memory_latency = sambaMachineLoadLatency(run->machine);
-  run->stream_latency = sambaMachineStreamLatency(run->machine, countLoads(run));
+  run->stream_latency = sambaMachineStreamLatency(run->machine);
   findWrites(run);
 }

@@ -155,15 +155,10 @@ double sambaMachineLoadLatency(const SambaMachine *machine) {
          (row + transfer + share * refresh / 2) * (double)machine->clock_hz;
 }
 
-double sambaMachineStreamLatency(const SambaMachine *machine, uint32_t streams) {
+double sambaMachineStreamLatency(const SambaMachine *machine) {
   double rate = channelRate(machine), place = (double)machine->dram_interleave_bytes;
   double opened = fmin(1, place / (double)machine->dram_row_bytes);
-  /* Of the others none has come to the bank since this one was there. */
-  double kept = pow(1 - 1 / (double)machine->dram_banks, fmax(0, (double)streams - 1));
-  double lost = (1 - opened) * (1 - kept);
-  double row = ((double)machine->dram_tcl_ps + (opened + lost) * (double)machine->dram_trcd_ps +
-                lost * (double)machine->dram_trp_ps) *
-               1e-12;
+  double row = ((double)machine->dram_tcl_ps + opened * (double)machine->dram_trcd_ps) * 1e-12;
   return (double)machine->ag_latency_cycles +
          (row + (rate > 0 ? place / rate : 0)) * (double)machine->clock_hz;
 }

@@ -89,10 +89,8 @@ double sambaMachineDramBytesPerCycle(const SambaMachine *machine);
  * back, a DRAM row closed and opened, the bursts that share its place in a channel, and what it
  * waits for a refresh on average. */
 double sambaMachineLoadLatency(const SambaMachine *machine);
-/* The same while so many generators ask for one place after the other, each for its own: a place
- * lies in the row of the one before it in its channel, which is open unless another generator has
- * asked for a row of the same bank meanwhile. */
-double sambaMachineStreamLatency(const SambaMachine *machine, uint32_t streams);
+/* The same while a generator asks for one place after the other: most find their row open. */
+double sambaMachineStreamLatency(const SambaMachine *machine);
 /* Cycles by which a write lengthens the work of the whole memory beyond its bytes, when there are
  * reads beside it: its channel turns to it and back. */
 double sambaMachineTurnCycles(const SambaMachine *machine, double writes_per_byte,

@@ -92,14 +92,6 @@ static void memoryLatency(void **state) {
   assert_float_equal(latency, 165.2612, 1e-4);
   expectNear(sambaMachineLoadLatency(&machine), latency);
 
-  /* A row holds four places of 256 bytes. A generator alone finds three of four in an open row;
-   * of so many that others always come to its bank, none. */
-  expectNear(sambaMachineStreamLatency(&machine, 1), 100 + (14 + 14. / 4 + 256 / 28.125) * 1.2);
-  expectNear(sambaMachineStreamLatency(&machine, 1 << 20),
-             100 + (28 + 14 * 0.75 + 256 / 28.125) * 1.2);
-  double two = 100 + (14 + 14. / 4 + 28 * 0.75 / 16 + 256 / 28.125) * 1.2;
-  expectNear(sambaMachineStreamLatency(&machine, 2), two);
-
   /* 64 bursts of 64 bytes are under way; a short latency leaves the generator's 64 bytes. */
   expectNear(sambaMachineAgBytesPerCycle(&machine), 64 * 64 / latency);
   machine.ag_bursts = 1024;
