@@ -112,6 +112,20 @@ static void equalPipelinesAreFollowedOnce(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+/* What is asked of a memory that never rests waits. */
+static void busyMemoryIsCrowded(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaMachine machine = *sambaMachineFind(sambaStringRef("sn40l"));
+  const SambaSection *section = sampleMatmul(&arena);
+  machine.hbm_channel_mbps /= 64;
+  SambaPrediction prediction = sambaSectionPredict(section, &machine, NULL);
+  double memory = prediction.busy.cycles[SAMBA_RESOURCE_HBM];
+  assert_int_equal(prediction.bottleneck, SAMBA_RESOURCE_HBM);
+  assert_true(prediction.cycles >= 1.05 * memory);
+  sambaArenaDestroy(&arena);
+}
+
 static void unitsWithOtherWorkAreNoTwins(void **state) {
   (void)state;
   SambaArena arena = {0};
@@ -339,6 +353,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(matmulIsShortOfItsArray),
                                      cmocka_unit_test(cyclesBeyondABoundAreNotCounted),
                                      cmocka_unit_test(equalPipelinesAreFollowedOnce),
+                                     cmocka_unit_test(busyMemoryIsCrowded),
                                      cmocka_unit_test(unitsWithOtherWorkAreNoTwins),
                                      cmocka_unit_test(whoseTurnComesLaterIsNoTwin),
                                      cmocka_unit_test(tokensBeyondFifosHoldUpTheirPort),
