@@ -8,6 +8,11 @@ static void keepFewest(SambaTileSums *best, SambaTileSums sums) {
     *best = sums;
 }
 
+/* Copies that share a PMU with all of their sums, at most: they want their next ones at the same
+ * time, and more of them wait for each other and stand farther from it. A product of 4096^3 whose
+ * PMUs serve 16 copies each takes 3% longer. */
+enum { mostSharing = 8 };
+
 bool sambaTileNestSums(const SambaTileNest *nest, SambaTileSums *out_sums) {
   int64_t flows = nest->machine->flows_per_lane;
   int64_t copies = nest->copies;
@@ -17,10 +22,12 @@ bool sambaTileNestSums(const SambaTileNest *nest, SambaTileSums *out_sums) {
 
   *out_sums = (SambaTileSums){0};
   if (room >= tiles) {
-    int64_t most = sambaClampInteger(room / tiles, 1, flows);
+    int64_t most = sambaClampInteger(room / tiles, 1, flows < mostSharing ? flows : mostSharing);
     int64_t shared = sambaCeilDiv(copies, sambaCeilDiv(copies, most));
     *out_sums = (SambaTileSums){.copies = (uint32_t)shared,
                                 .buffers = (uint32_t)sambaCeilDiv(copies, shared)};
+    if (most == mostSharing)
+      return true;
   }
 
   /* The longest runs that leave the fewest PMUs. Copies that share a PMU take turns tile by tile:

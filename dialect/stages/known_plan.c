@@ -279,7 +279,7 @@ static const OtherWay otherWays[] = {
     {8, 1, 1, 1, 0, AS_IS},        {1, 2, 1, 1, 0, AS_IS},        {1, 1, 2, 1, 0, AS_IS},
     {1, 1, 1, 2, 0, AS_IS},        {1, 1, 1, 1, 1, AS_IS},        {1, 1, 1, 1, 2, AS_IS},
     {1, 1, 1, 1, 4, AS_IS},        {1, 1, 1, 1, 0, CARRIES_SUMS}, {2, 1, 1, 1, 0, CARRIES_SUMS},
-    {1, 1, 1, 1, 0, LOADS_APART}};
+    {4, 1, 1, 1, 0, CARRIES_SUMS}, {8, 1, 1, 1, 0, CARRIES_SUMS}, {1, 1, 1, 1, 0, LOADS_APART}};
 enum { otherWayCount = sizeof otherWays / sizeof *otherWays };
 
 /* Plans of a graph that have been compared: several ways lead to the same one. */
@@ -353,7 +353,7 @@ static uint64_t compareOther(Comparison *comparison, const OtherWay *way,
   machine.grid_rows /= way->grid_rows;
   machine.hbm_channel_mbps /= way->bandwidth;
   bool whole = way->pmu_bytes * way->grid_rows * way->bandwidth == 1;
-  bool parts = way->sum_parts > 0 || way->option == CARRIES_SUMS;
+  bool parts = way->sum_parts > 0;
   uint64_t work = 0;
   SambaPlanOptions options = {.parallel_divisor = way->pcus,
                               .sum_parts = way->sum_parts,

@@ -375,6 +375,7 @@ static void copiesShareTheirLastRuns(void **state) {
     int64_t pmu_kib;
     SambaTileSums sums;
   } cases[] = {
+      {1024, {.copies = 8, .buffers = 128}}, /* of 16 for which there is room */
       {128, {.copies = 2, .buffers = 512}},
       {64, {.copies = 1, .buffers = 1024}},
       /* 56 of 64 passes in a buffer of the copy's own, 8 in one that 7 copies share */
