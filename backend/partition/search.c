@@ -15,6 +15,9 @@
 /* A larger section takes this share of the cycles of one in it at least. */
 static const double saneShare = 0.8;
 
+/* A section that takes this many times what its parts take is in no better one. */
+static const double hopelessShare = 2;
+
 /* A way from the start of the graph to the end of an interval. */
 typedef struct Way {
   double cycles;
@@ -50,6 +53,7 @@ static void findClass(Search *search, SambaCell *cell, uint32_t first, uint32_t 
     return;
   cell->class = sambaSectionClassOf(&search->all->classes, order->operators + order->first[first],
                                     order->first[first + length] - order->first[first]);
+  classOf(search, cell)->alone |= length == 1;
   ++classOf(search, cell)->intervals;
 }
 
@@ -80,8 +84,10 @@ static double bestApart(const Search *search, uint32_t first, uint32_t length) {
 
 /* What a part says of the whole, unless that reads or leaves fewer values: that it does not fit, or
  * that it takes as many cycles, but for those in which bytes are moved that are not any more, at
- * half of the memory's rate. */
+ * half of the memory's rate. In any case, that it is hopeless. */
 static void learnFrom(const Search *search, const SambaCell *part, SambaCell *whole) {
+  if (part->state == CELL_PRICED && !isinf(part->bound) && part->bound > hopelessShare * part->best)
+    whole->bound = INFINITY;
   if (whole->reads < part->reads || whole->leaves < part->leaves)
     return;
   double saved =
@@ -479,8 +485,18 @@ static void addCareful(Search *search, SambaCell *cell, double gain, Candidates 
   sambaArrayAppend(candidates, (Candidate){cell->class, gain});
 }
 
-/* The sections of the best way, first of all, and those that would be better than the ways through
- * them. */
+/* The groups of a section one by one: a product alone may have plans that it has in no section. */
+static void addGroups(Search *search, uint32_t first, uint32_t length, double least,
+                      Candidates *candidates) {
+  for (uint32_t i = first; i < first + length; ++i) {
+    SambaCell *cell = sambaCellAt(&search->intervals, i, 1);
+    if (cell->state == CELL_PRICED && classOf(search, cell)->cycles >= least)
+      addCareful(search, cell, classOf(search, cell)->cycles, candidates);
+  }
+}
+
+/* The sections of the best way, first of all, then their groups, and those that would be better
+ * than the ways through them. */
 static void gatherCareful(Search *search, const Ways *ways, Candidates *candidates) {
   double all = ways->arrivals[search->order->group_count].way.cycles;
   Places starts = findStarts(search, ways->ways, ways->arrivals);
@@ -488,6 +504,7 @@ static void gatherCareful(Search *search, const Ways *ways, Candidates *candidat
   for (size_t s = starts.size - 1; s-- > 0;) {
     uint32_t first = starts.data[s + 1], length = starts.data[s] - first;
     addCareful(search, sambaCellAt(&search->intervals, first, length), INFINITY, candidates);
+    addGroups(search, first, length, worthShare * all, candidates);
   }
   sambaArrayFree(&starts);
 

@@ -97,7 +97,8 @@ static void priceOne(const Graph *graph, SambaPartitionTrial *trial) {
   }
   trial->fits = units <= machine->units && ports <= machine->ports;
   trial->load = machine->load;
-  double rough = trial->count > 1 && !trial->careful ? 1 + graph->rough : 1;
+  bool exact = trial->alone || (trial->count > 1 && trial->careful);
+  double rough = exact ? 1 : 1 + graph->rough;
   trial->cycles = round(rough * fmax(work, bytes / machine->bytes_per_cycle) + machine->launch);
 }
 
