@@ -71,22 +71,41 @@ static bool hasTheseParts(const Split *split, const SambaStage *stage,
          memcmp(own.extents, split->extents, own.parts * sizeof *own.extents) == 0;
 }
 
+static bool isUsed(const SambaStageGraph *graph, uint32_t tensor) {
+  for (uint32_t s = 0; s < graph->stage_count; ++s) {
+    const SambaStage *stage = &graph->stages[s];
+    for (uint32_t i = 0; i <= stage->operand_count; ++i)
+      if ((i < stage->operand_count ? &stage->operands[i] : &stage->output)->tensor == tensor)
+        return true;
+  }
+  return false;
+}
+
+/* Whether stages use the tensor, or what it is a shape of, in another shape. */
 static bool hasShapes(const SambaStageGraph *graph, uint32_t tensor) {
   for (uint32_t t = 0; t < graph->tensor_count; ++t)
-    if (graph->tensors[t].alias_of == tensor)
+    if (graph->tensors[t].alias_of == tensor && isUsed(graph, t))
       return true;
   return graph->tensors[tensor].alias_of != SAMBA_NO_INDEX;
 }
 
 static bool followAxis(Split *split, uint32_t tensor, uint32_t axis);
 
-/* Splits a dimension of a stage, and what it walks with it. */
+static bool contracts(const SambaStage *stage) {
+  for (uint32_t op = 0; op < stage->op_count; ++op)
+    if (stage->ops[op].opcode == SAMBA_LANE_MAC)
+      return true;
+  return false;
+}
+
+/* Splits a dimension of a stage, and what it walks with it. One that is reduced stays in its place
+ * and in its order; of sums that are no contractions, lanes share it whole. */
 static bool followDim(Split *split, uint32_t s, uint32_t dim) {
   const SambaStageGraph *graph = split->graph;
   const SambaStage *stage = &graph->stages[s];
   if (split->dim_of[s] != SAMBA_NO_INDEX)
     return split->dim_of[s] == dim;
-  if (stage->reduced[dim] || sambaStageScatters(stage) ||
+  if ((stage->reduced[dim] && !contracts(stage)) || sambaStageScatters(stage) ||
       stage->dim_count + split->parts - 1 > SAMBA_MAX_STAGE_DIMS)
     return false;
   for (uint32_t op = 0; op < stage->op_count; ++op)
@@ -105,14 +124,11 @@ static bool followDim(Split *split, uint32_t s, uint32_t dim) {
   return true;
 }
 
-/* Splits an axis of a tensor, and the dimensions that walk it alone. */
-static bool followAxis(Split *split, uint32_t tensor, uint32_t axis) {
+/* Splits the dimensions of stages that walk the axis alone. */
+static bool followUsers(Split *split, uint32_t tensor, uint32_t axis) {
   const SambaStageGraph *graph = split->graph;
   const SambaStageTensor *own = &graph->tensors[tensor];
-  if (split->axis_of[tensor] != SAMBA_NO_INDEX)
-    return split->axis_of[tensor] == axis;
-  if (own->role == SAMBA_TENSOR_ARGUMENT || hasShapes(graph, tensor) ||
-      own->rank + split->parts - 1 > SAMBA_MAX_RANK)
+  if (own->rank + split->parts - 1 > SAMBA_MAX_RANK)
     return false;
   split->axis_of[tensor] = axis;
 
@@ -130,6 +146,15 @@ static bool followAxis(Split *split, uint32_t tensor, uint32_t axis) {
     }
   }
   return true;
+}
+
+/* Splits an axis of a tensor, and the dimensions that walk it alone. */
+static bool followAxis(Split *split, uint32_t tensor, uint32_t axis) {
+  const SambaStageGraph *graph = split->graph;
+  if (split->axis_of[tensor] != SAMBA_NO_INDEX)
+    return split->axis_of[tensor] == axis;
+  return graph->tensors[tensor].role != SAMBA_TENSOR_ARGUMENT && !hasShapes(graph, tensor) &&
+         followUsers(split, tensor, axis);
 }
 
 static void splitList(int64_t *list, uint32_t count, uint32_t at, const Split *split) {
@@ -208,11 +233,12 @@ static void splitStage(const Split *split, uint32_t s) {
   if (dim == SAMBA_NO_INDEX)
     return;
 
+  bool reduced = stage->reduced[dim];
   splitList(stage->extents, dim_count, dim, split);
   memmove(&stage->reduced[dim + split->parts], &stage->reduced[dim + 1],
           (dim_count - dim - 1) * sizeof *stage->reduced);
   for (uint32_t part = 0; part < split->parts; ++part)
-    stage->reduced[dim + part] = false; /* what is reduced is not split */
+    stage->reduced[dim + part] = reduced;
   stage->dim_count += split->parts - 1;
 }
 
@@ -232,14 +258,31 @@ static void applySplit(const Split *split, uint32_t tensor_count) {
 /* Whether the parts are more than a window of the stage and the place within it: no pipeline runs
  * along an axis of windows that is none of the tensor's own. */
 static bool areAxes(const SambaStage *stage, const SambaStageOperand *map, uint32_t axis) {
-  bool contracts = false;
-  for (uint32_t op = 0; op < stage->op_count; ++op)
-    contracts |= stage->ops[op].opcode == SAMBA_LANE_MAC;
   for (uint32_t dim = 0; dim < stage->dim_count; ++dim)
-    if (map->axes[axis].coefficients[dim] && stage->reduced[dim] && !contracts &&
+    if (map->axes[axis].coefficients[dim] && stage->reduced[dim] && !contracts(stage) &&
         stage->extents[dim] < SAMBA_BLOCK_ROWS)
       return false;
   return true;
+}
+
+/* A split that has followed nothing yet. */
+static void beginSplit(Split *split) {
+  const SambaStageGraph *graph = split->graph;
+  split->axis_of = sambaAllocateZeroed(graph->tensor_count, sizeof *split->axis_of);
+  split->dim_of = sambaAllocateZeroed(graph->stage_count, sizeof *split->dim_of);
+  for (uint32_t t = 0; t < graph->tensor_count; ++t)
+    split->axis_of[t] = SAMBA_NO_INDEX;
+  for (uint32_t s = 0; s < graph->stage_count; ++s)
+    split->dim_of[s] = SAMBA_NO_INDEX;
+}
+
+/* Applies a split that could be followed everywhere. */
+static bool endSplit(Split *split, bool can, uint32_t tensor_count) {
+  if (can)
+    applySplit(split, tensor_count);
+  free(split->axis_of);
+  free(split->dim_of);
+  return can;
 }
 
 /* Splits an axis that a stage reads as several, if it can be. */
@@ -251,21 +294,104 @@ static bool trySplit(SambaStageGraph *graph, const SambaStage *stage, const Samb
     return false;
 
   uint32_t tensor_count = graph->tensor_count;
-  split.axis_of = sambaAllocateZeroed(tensor_count, sizeof *split.axis_of);
-  split.dim_of = sambaAllocateZeroed(graph->stage_count, sizeof *split.dim_of);
-  for (uint32_t t = 0; t < tensor_count; ++t)
-    split.axis_of[t] = SAMBA_NO_INDEX;
+  beginSplit(&split);
+  return endSplit(&split, followAxis(&split, map->tensor, axis), tensor_count);
+}
+
+/* The axes of a tensor of which an axis of another shape of it consists: from `*first` on, of one
+ * point or more. False when it consists of no whole axes. */
+static bool readMerged(const SambaStageTensor *tensor, int64_t points, uint32_t *first,
+                       Split *out_split) {
+  int64_t left = points;
+  out_split->parts = 0;
+  for (; *first < tensor->rank && left > 1; ++*first) {
+    int64_t extent = tensor->dims[*first];
+    if (extent == 1)
+      continue;
+    if (left % extent || out_split->parts == mostParts)
+      return false;
+    left /= extent;
+    out_split->extents[out_split->parts] = extent;
+    out_split->strides[out_split->parts++] = left;
+  }
+  return left == 1;
+}
+
+/* Splits an axis of a shape in which stages read what others write in the parts of the axis. */
+static bool splitShape(SambaStageGraph *graph, uint32_t shape, uint32_t axis, Split *split) {
+  uint32_t tensor_count = graph->tensor_count;
+  split->graph = graph;
+  beginSplit(split);
+  return endSplit(split, followUsers(split, shape, axis), tensor_count);
+}
+
+/* Where each axis of `from` is in `to`, which differ in axes of one point. */
+static bool matchAxes(const SambaStageTensor *from, const SambaStageTensor *to, uint32_t *out_at) {
+  uint32_t next = 0;
+  for (uint32_t axis = 0; axis < from->rank; ++axis) {
+    out_at[axis] = SAMBA_NO_INDEX;
+    if (from->dims[axis] == 1)
+      continue;
+    while (next < to->rank && to->dims[next] == 1)
+      ++next;
+    if (next == to->rank || to->dims[next] != from->dims[axis])
+      return false;
+    out_at[axis] = next++;
+  }
+  return true;
+}
+
+/* Lets the stages that read a shape read the tensor itself. */
+static void readItself(SambaStageGraph *graph, uint32_t shape, const uint32_t *at) {
+  const SambaStageTensor *own = &graph->tensors[shape];
   for (uint32_t s = 0; s < graph->stage_count; ++s)
-    split.dim_of[s] = SAMBA_NO_INDEX;
-  bool can = followAxis(&split, map->tensor, axis);
-  if (can)
-    applySplit(&split, tensor_count);
-  free(split.axis_of);
-  free(split.dim_of);
-  return can;
+    for (uint32_t i = 0; i < graph->stages[s].operand_count; ++i) {
+      SambaStageOperand *map = &graph->stages[s].operands[i];
+      if (map->tensor != shape)
+        continue;
+      SambaStageOperand moved = *map;
+      memset(moved.axes, 0, sizeof moved.axes);
+      for (uint32_t axis = 0; axis < own->rank; ++axis)
+        if (at[axis] != SAMBA_NO_INDEX)
+          moved.axes[at[axis]] = map->axes[axis];
+      moved.tensor = own->alias_of;
+      *map = moved;
+    }
+}
+
+static bool isWritten(const SambaStageGraph *graph, uint32_t tensor) {
+  for (uint32_t s = 0; s < graph->stage_count; ++s)
+    if (graph->stages[s].output.tensor == tensor)
+      return true;
+  return false;
+}
+
+/* What stages write in one shape and read in another, of which an axis is several of the first,
+ * heads and what is within a head, is read in the first one, if it can be. */
+static void readAsWritten(SambaStageGraph *graph, uint32_t shape) {
+  uint32_t root = graph->tensors[shape].alias_of, at[SAMBA_MAX_RANK];
+  if (root == SAMBA_NO_INDEX || graph->tensors[root].role == SAMBA_TENSOR_ARGUMENT ||
+      !isUsed(graph, shape) || isWritten(graph, shape) || !isWritten(graph, root))
+    return;
+
+  for (uint32_t axis = 0, first = 0; axis < graph->tensors[shape].rank; ++axis) {
+    Split split;
+    if (!readMerged(&graph->tensors[root], graph->tensors[shape].dims[axis], &first, &split))
+      return;
+    if (split.parts < 2)
+      continue;
+    if (!splitShape(graph, shape, axis, &split))
+      return;
+    axis += split.parts - 1;
+  }
+  if (matchAxes(&graph->tensors[shape], &graph->tensors[root], at))
+    readItself(graph, shape, at);
 }
 
 void sambaStageGraphSplitAxes(SambaStageGraph *graph) {
+  uint32_t shapes = graph->tensor_count;
+  for (uint32_t t = 0; t < shapes; ++t)
+    readAsWritten(graph, t);
   for (uint32_t s = 0; s < graph->stage_count; ++s) {
     const SambaStage *stage = &graph->stages[s];
     for (uint32_t i = 0; i < stage->operand_count; ++i) {

@@ -133,6 +133,12 @@ static void hasAnotherShape(SambaStageGraph *graph) {
   uint32_t shape = addTensor(graph, SAMBA_TENSOR_INTERMEDIATE, SAMBA_DTYPE_F32, 1,
                              (int64_t[]){rows * heads * width});
   graph->tensors[shape].alias_of = VALUES;
+  SambaStage other = graph->stages[SUM];
+  other.operands[0].tensor = shape; /* every second element */
+  other.operands[0].axes[0] = (SambaAxisMap){.coefficients = {heads * width, 2}};
+  other.operands[0].axes[1] = (SambaAxisMap){0};
+  other.extents[1] = heads * width / 2;
+  sambaStageGraphAddStage(graph, &other);
 }
 static void isReadInPart(SambaStageGraph *graph) { graph->stages[READER].extents[1] = 1; }
 static void isReadShifted(SambaStageGraph *graph) {
@@ -195,6 +201,108 @@ static void splitsOtherReaders(void **state) {
   assert_int_equal(graph.tensors[y].rank, 3);
   assert_int_equal(graph.tensors[y].dims[1], heads);
   sambaArenaDestroy(&arena);
+}
+
+/* v[t, h, d] = x[t, h, d] + b[h, d], and y[t, m] = sum over n of v[t, n] w[m, n], which reads v in
+ * another shape: n = width h + d. */
+static void makeMerged(SambaStageGraph *graph, SambaArena *arena) {
+  *graph = (SambaStageGraph){.arena = arena, .name = "g"};
+  const int64_t n = heads * width;
+  enum { ARGUMENT, BIASES, MADE, SHAPE, WEIGHTS, SUMS };
+  addTensor(graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_F32, 3, (int64_t[]){rows, heads, width});
+  addTensor(graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_F32, 2, (int64_t[]){heads, width});
+  addTensor(graph, SAMBA_TENSOR_INTERMEDIATE, SAMBA_DTYPE_F32, 4,
+            (int64_t[]){1, rows, heads, width});
+  addTensor(graph, SAMBA_TENSOR_INTERMEDIATE, SAMBA_DTYPE_F32, 2, (int64_t[]){rows, n});
+  addTensor(graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_F32, 2, (int64_t[]){depth, n});
+  addTensor(graph, SAMBA_TENSOR_RESULT, SAMBA_DTYPE_F32, 2, (int64_t[]){rows, depth});
+  graph->tensors[SHAPE].alias_of = MADE;
+
+  SambaStage made = {.name = "made",
+                     .layer = "",
+                     .dim_count = 3,
+                     .extents = {rows, heads, width},
+                     .operand_count = 2,
+                     .operands = {mapOf(ARGUMENT), mapOf(BIASES)},
+                     .output = mapOf(MADE)};
+  for (uint32_t axis = 0; axis < 3; ++axis) {
+    made.operands[0].axes[axis].coefficients[axis] = 1;
+    made.output.axes[axis + 1].coefficients[axis] = 1;
+  }
+  made.operands[1].axes[0].coefficients[1] = made.operands[1].axes[1].coefficients[2] = 1;
+  addProgram(graph, &made, SAMBA_LANE_ADD);
+
+  SambaStage product = {.name = "product",
+                        .layer = "",
+                        .dim_count = 3,
+                        .extents = {rows, depth, n},
+                        .reduced = {false, false, true},
+                        .operand_count = 2,
+                        .operands = {mapOf(SHAPE), mapOf(WEIGHTS)},
+                        .output = mapOf(SUMS)};
+  product.operands[0].axes[0].coefficients[0] = product.operands[0].axes[1].coefficients[2] = 1;
+  product.operands[1].axes[0].coefficients[1] = product.operands[1].axes[1].coefficients[2] = 1;
+  product.output.axes[0].coefficients[0] = product.output.axes[1].coefficients[1] = 1;
+  addProgram(graph, &product, SAMBA_LANE_MAC);
+}
+
+/* Sums run over the axes that were written, in the order in which they ran over the one axis. */
+static void readsWhatIsWritten(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaText text = {0};
+  SambaStageGraph graph;
+  makeMerged(&graph, &arena);
+  sambaStageGraphSplitAxes(&graph);
+
+  const char *stages = strstr(printed(&graph, &text), "  tensor 6:");
+  assert_non_null(stages);
+  assert_string_equal(stages,
+                      "  tensor 6: argument [5, 2, 3] f32, the bytes of tensor 4  (t)\n"
+                      "  stage 0: made [d0 < 4, d1 < 2, d2 < 3]\n"
+                      "    operand 0: tensor 0 [d0, d1, d2]\n"
+                      "    operand 1: tensor 1 [d1, d2]\n"
+                      "    value 2: add f32 0 1\n"
+                      "    output: value 2 to tensor 2 [0, d0, d1, d2]\n"
+                      "  stage 1: product [d0 < 4, d1 < 5, d2 < 2 reduced, d3 < 3 reduced]\n"
+                      "    operand 0: tensor 2 [0, d0, d2, d3]\n"
+                      "    operand 1: tensor 6 [d1, d2, d3]\n"
+                      "    value 2: mac f32 0 1\n"
+                      "    output: value 2 to tensor 5 [d0, d1]\n");
+  assert_null(sambaStageGraphCheck(&graph));
+  sambaTextFree(&text);
+  sambaArenaDestroy(&arena);
+}
+
+/* What keeps a shape: sums of lanes, which share the axis whole, and axes that cross those that
+ * were written. */
+static void isNoContraction(SambaStageGraph *graph) {
+  graph->stages[1].ops->opcode = SAMBA_LANE_REDUCE_ADD;
+  graph->stages[1].operand_count = 1;
+  graph->stages[1].result = 1;
+}
+static void crossesAxes(SambaStageGraph *graph) {
+  graph->tensors[3].dims[0] = 2 * rows;
+  graph->tensors[3].dims[1] = width;
+}
+
+static void leavesOtherShapes(void **state) {
+  (void)state;
+  void (*const cases[])(SambaStageGraph *) = {isNoContraction, crossesAxes};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    SambaArena arena = {0};
+    SambaText before = {0}, after = {0};
+    SambaStageGraph graph;
+    makeMerged(&graph, &arena);
+    cases[i](&graph);
+    printed(&graph, &before);
+    sambaStageGraphSplitAxes(&graph);
+    if (strcmp(sambaTextGet(&before), printed(&graph, &after)) != 0)
+      fail_msg("case %zu: %s", i, sambaTextGet(&after));
+    sambaTextFree(&before);
+    sambaTextFree(&after);
+    sambaArenaDestroy(&arena);
+  }
 }
 
 /* y = x x, which is stored, and the sums of blocks of rows of y: s[t, b, c] is the sum over i of
@@ -278,7 +386,8 @@ static void leavesWindowsWhole(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(splitsRowsIntoBlocks), cmocka_unit_test(leavesWindowsWhole),
-      cmocka_unit_test(splitsWhatMakesThem), cmocka_unit_test(leavesOthersWhole),
-      cmocka_unit_test(splitsOtherReaders)};
+      cmocka_unit_test(splitsWhatMakesThem),  cmocka_unit_test(leavesOthersWhole),
+      cmocka_unit_test(splitsOtherReaders),   cmocka_unit_test(readsWhatIsWritten),
+      cmocka_unit_test(leavesOtherShapes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
