@@ -78,7 +78,7 @@ typedef enum {
 /* The pipelines that a section can have, while they are tried. */
 typedef struct Pipelines {
   SambaPlanner *planner;
-  uint32_t class_count;
+  uint32_t class_count, loop_count; /* that all groups have; and those that some are without */
   uint32_t *classes[SAMBA_MAX_PIPELINE_DIMS]; /* the dimension of each group */
   SambaPipelineDims *dims;                    /* of the pipeline being tried */
   Best best;
@@ -144,15 +144,18 @@ static SambaPipeline pipelineAlong(Pipelines *pipelines, uint32_t first, uint32_
   const SambaGroups *groups = &pipelines->planner->groups;
   SambaPipeline pipeline = {.count = count, .groups = pipelines->dims};
 
+  memset(pipelines->dims, 0, groups->count * sizeof *pipelines->dims);
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t *dims = pipelines->classes[first + i];
-    for (uint32_t g = 0; g < groups->count; ++g)
+    for (uint32_t g = 0; g < groups->count; ++g) {
+      if (dims[g] == SAMBA_NO_INDEX)
+        continue;
       pipelines->dims[g].dim[i] = dims[g];
-    pipeline.extent[i] = pipeline.tile[i] = groups->groups[0]->extents[dims[0]];
+      pipelines->dims[g].count = i + 1;
+      pipeline.extent[i] = pipeline.tile[i] = groups->groups[g]->extents[dims[g]];
+    }
     pipeline.copies[i] = 1;
   }
-  for (uint32_t g = 0; g < groups->count; ++g)
-    pipelines->dims[g].count = count;
   return pipeline;
 }
 
@@ -281,6 +284,36 @@ static void tryNest(Pipelines *pipelines, uint32_t count) {
   }
 }
 
+/* Whether the class is the batch of a contraction. */
+static bool isBatchClass(const Pipelines *pipelines, uint32_t class) {
+  const SambaGroups *groups = &pipelines->planner->groups;
+  for (uint32_t g = 0; g < groups->count; ++g)
+    if (sambaGroupIsBatch(groups->groups[g], pipelines->classes[class][g]))
+      return true;
+  return false;
+}
+
+/* Where a pipeline without inner loops takes at most this many times what PCUs take that never
+ * wait, inner loops are not tried: they would save little. */
+static const double worthInner = 1.25;
+
+/* Pipelines along all classes and `inner` loops that some groups are without: one point of the
+ * outer classes, slices of several sizes of the last one, and all points of the inner loops, one
+ * after the other, within each slice. */
+static void tryInnerLoops(Pipelines *pipelines, uint32_t inner) {
+  uint32_t last = pipelines->class_count - 1;
+  SambaPipeline pipeline = pipelineAlong(pipelines, 0, pipelines->class_count + inner);
+  int64_t extent = pipeline.extent[last];
+  for (uint32_t i = 0; i < pipeline.count; ++i)
+    pipeline.tile[i] = 1;
+  int64_t least = isBatchClass(pipelines, last) ? 1 : leastSlice(pipelines, last, extent);
+  for (int64_t tile = least; tile < extent;
+       tile = tile < SAMBA_BLOCK_ROWS && least > 1 ? SAMBA_BLOCK_ROWS : 4 * tile) {
+    pipeline.tile[last] = tile;
+    tryReplicas(pipelines, &pipeline);
+  }
+}
+
 static bool wasTried(const Pipelines *pipelines, const SambaPipeline *pipeline) {
   for (size_t i = 0; i < pipelines->tried.size; ++i) {
     const SambaPipeline *other = &pipelines->tried.data[i];
@@ -299,9 +332,7 @@ static bool wasTried(const Pipelines *pipelines, const SambaPipeline *pipeline) 
 static uint64_t leastPcus(const SambaPlanner *planner, const SambaPipeline *pipeline) {
   uint64_t pcus = 0;
   for (uint32_t g = 0; g < planner->groups.count; ++g)
-    pcus += planner->groups.groups[g]->pcus;
-  for (uint32_t loop = 0; loop < pipeline->count; ++loop)
-    pcus *= pipeline->copies[loop];
+    pcus += (uint64_t)planner->groups.groups[g]->pcus * sambaPipelineReplicas(pipeline, g);
   return pcus;
 }
 
@@ -403,6 +434,25 @@ static SambaStatus planPhases(Pipelines *pipelines) {
   return NULL;
 }
 
+/* Appends the loops inside of the classes: a group that has one has those outside of it. */
+static void findInnerLoops(Pipelines *pipelines) {
+  SambaPlanner *planner = pipelines->planner;
+  uint32_t groups = planner->groups.count;
+  pipelines->loop_count = pipelines->class_count;
+  for (uint32_t index = 0;
+       pipelines->class_count && pipelines->loop_count < SAMBA_MAX_PIPELINE_DIMS; ++index) {
+    uint32_t *dims = SAMBA_ARENA_ARRAY(&planner->scratch, uint32_t, groups);
+    if (!sambaPlanInnerLoop(planner->graph, &planner->groups, index, dims))
+      break;
+    const uint32_t *outside = pipelines->classes[pipelines->loop_count - 1];
+    bool nested = true;
+    for (uint32_t g = 0; g < groups; ++g)
+      nested &= dims[g] == SAMBA_NO_INDEX || outside[g] != SAMBA_NO_INDEX;
+    if (nested)
+      pipelines->classes[pipelines->loop_count++] = dims;
+  }
+}
+
 static SambaStatus planSeveral(SambaPlanner *planner) {
   SambaArena *scratch = &planner->scratch;
   uint32_t groups = planner->groups.count;
@@ -416,6 +466,7 @@ static SambaStatus planSeveral(SambaPlanner *planner) {
       break;
     ++pipelines.class_count;
   }
+  findInnerLoops(&pipelines);
 
   for (uint32_t count = 2; count <= pipelines.class_count; ++count)
     tryNest(&pipelines, count);
@@ -430,6 +481,10 @@ static SambaStatus planSeveral(SambaPlanner *planner) {
   for (uint32_t c = 0; several && c < 3 && c < pipelines.class_count; ++c)
     tryClass(&pipelines, c);
   pipelines.start = START_BY_ONE;
+  bool good =
+      pipelines.best.found && pipelines.best.cycles <= worthInner * sambaPlannerWorkCycles(planner);
+  for (uint32_t inner = 1; !good && pipelines.class_count + inner <= pipelines.loop_count; ++inner)
+    tryInnerLoops(&pipelines, inner);
   uint32_t rounds = besideRounds(&pipelines);
   for (double before = INFINITY;
        rounds-- > 0 && pipelines.best.found && pipelines.best.cycles < worthBeside * before;) {

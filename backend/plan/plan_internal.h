@@ -81,6 +81,12 @@ static inline uint32_t sambaLimitsLoop(const SambaGroupLimits *limits, uint32_t 
   return SAMBA_NO_INDEX;
 }
 
+/* Whether both operands of a contraction walk the dimension, as they do heads. */
+static inline bool sambaGroupIsBatch(const SambaGroup *group, uint32_t dim) {
+  return group->systolic && sambaGroupDepends(group, group->mac[0], dim) &&
+         sambaGroupDepends(group, group->mac[1], dim);
+}
+
 /* Points of a sum of the group. */
 static inline int64_t sambaGroupSumPoints(const SambaGroup *group) {
   int64_t points = 1;
@@ -93,5 +99,9 @@ static inline int64_t sambaGroupSumPoints(const SambaGroup *group) {
  * false past the last class. */
 bool sambaPlanPipelineClass(const SambaStageGraph *graph, const SambaGroups *groups, uint32_t index,
                             uint32_t *out_dims);
+/* The same of a class that some groups are without, which have SAMBA_NO_INDEX: a loop inside of the
+ * others, as the one over the heads of attention whose result a projection sums. */
+bool sambaPlanInnerLoop(const SambaStageGraph *graph, const SambaGroups *groups, uint32_t index,
+                        uint32_t *out_dims);
 
 #endif

@@ -1,7 +1,8 @@
 /* Finding the dimensions along which a section's groups can run as a pipeline: every group has one
  * parallel dimension that every tensor between the groups carries as one axis, read and written
- * point by point. Then a slice of all tensors needs nothing of other slices. Union-find over the
- * dimensions of groups and the axes of tensors. */
+ * point by point. Then a slice of all tensors needs nothing of other slices. A dimension that some
+ * groups lack, or reduce, can be a loop inside of these: a slice of theirs takes all of its steps.
+ * Union-find over the dimensions of groups and the axes of tensors. */
 #include "backend/plan/plan_internal.h"
 
 #include <stdlib.h>
@@ -58,32 +59,63 @@ static void tieMap(Classes *classes, const SambaStageGraph *graph, const SambaGr
   }
 }
 
+/* The dimension of a group in the class with this root, SAMBA_NO_INDEX where it has none or reduces
+ * it. False where it has more, or one of a single point. */
+static bool dimOf(Classes *classes, const SambaGroups *groups, uint32_t g, uint32_t root,
+                  uint32_t *out_dim) {
+  const SambaGroup *group = groups->groups[g];
+  uint32_t count = 0;
+  *out_dim = SAMBA_NO_INDEX;
+  for (uint32_t dim = 0; dim < group->dim_count; ++dim) {
+    if (find(classes, dimNode(g, dim)) != root)
+      continue;
+    ++count;
+    if (!group->reduced[dim])
+      *out_dim = dim;
+  }
+  return count < 2 && (*out_dim == SAMBA_NO_INDEX || group->extents[*out_dim] > 1);
+}
+
+/* Axes of a tensor in the class. */
+static uint32_t axesIn(Classes *classes, const SambaStageGraph *graph, uint32_t tensor,
+                       uint32_t root) {
+  uint32_t count = 0;
+  for (uint32_t axis = 0; axis < graph->tensors[tensor].rank; ++axis)
+    count += find(classes, axisNode(classes, tensor, axis)) == root;
+  return count;
+}
+
 /* The dims of the class with this root, one per group; false when the class is not a pipeline. */
 static bool isPipeline(Classes *classes, const SambaStageGraph *graph, const SambaGroups *groups,
                        const bool *between, uint32_t root, uint32_t *out_dims) {
   if (classes->spoiled[root])
     return false;
-  for (uint32_t g = 0; g < groups->count; ++g) {
-    uint32_t count = 0;
-    for (uint32_t dim = 0; dim < groups->groups[g]->dim_count; ++dim)
-      if (find(classes, dimNode(g, dim)) == root) {
-        out_dims[g] = dim;
-        ++count;
-      }
-    if (count != 1 || groups->groups[g]->reduced[out_dims[g]] ||
-        groups->groups[g]->extents[out_dims[g]] < 2)
+  for (uint32_t g = 0; g < groups->count; ++g)
+    if (!dimOf(classes, groups, g, root, &out_dims[g]) || out_dims[g] == SAMBA_NO_INDEX)
       return false;
-  }
-
-  for (uint32_t t = 0; t < graph->tensor_count; ++t) {
-    uint32_t count = 0;
-    for (uint32_t axis = 0; axis < graph->tensors[t].rank && between[t]; ++axis)
-      count += find(classes, axisNode(classes, t, axis)) == root;
-    if (between[t] && count != 1)
+  for (uint32_t t = 0; t < graph->tensor_count; ++t)
+    if (between[t] && axesIn(classes, graph, t, root) != 1)
       return false;
-  }
-
   return true;
+}
+
+/* The same of a class that some groups are without and that is the batch of a contraction: what
+ * they read and make has no slices along it. */
+static bool isInnerLoop(Classes *classes, const SambaStageGraph *graph, const SambaGroups *groups,
+                        const bool *between, uint32_t root, uint32_t *out_dims) {
+  bool batch = false, without = false;
+  if (classes->spoiled[root])
+    return false;
+  for (uint32_t g = 0; g < groups->count; ++g) {
+    if (!dimOf(classes, groups, g, root, &out_dims[g]))
+      return false;
+    without |= out_dims[g] == SAMBA_NO_INDEX;
+    batch |= out_dims[g] != SAMBA_NO_INDEX && sambaGroupIsBatch(groups->groups[g], out_dims[g]);
+  }
+  for (uint32_t t = 0; t < graph->tensor_count; ++t)
+    if (between[t] && axesIn(classes, graph, t, root) > 1)
+      return false;
+  return batch && without;
 }
 
 /* Ties what the groups do to the tensors between them, and, where `arguments` says so, to the
@@ -118,8 +150,25 @@ static bool findClass(Classes *classes, const SambaStageGraph *graph, const Samb
   return found;
 }
 
-bool sambaPlanPipelineClass(const SambaStageGraph *graph, const SambaGroups *groups, uint32_t index,
-                            uint32_t *out_dims) {
+/* Class `index` of those that only a part of the groups has. */
+static bool findInnerLoop(Classes *classes, const SambaStageGraph *graph, const SambaGroups *groups,
+                          const bool *between, uint32_t index, uint32_t *out_dims) {
+  bool *seen = sambaAllocateZeroed(classes->dims, sizeof *seen);
+  bool found = false;
+  for (uint32_t g = 0; g < groups->count && !found; ++g)
+    for (uint32_t dim = 0; dim < groups->groups[g]->dim_count && !found; ++dim) {
+      uint32_t root = find(classes, dimNode(g, dim));
+      if (root >= classes->dims || seen[root])
+        continue;
+      seen[root] = true;
+      found = isInnerLoop(classes, graph, groups, between, root, out_dims) && index-- == 0;
+    }
+  free(seen);
+  return found;
+}
+
+static bool findAny(const SambaStageGraph *graph, const SambaGroups *groups, bool inner,
+                    uint32_t index, uint32_t *out_dims) {
   uint32_t dims = groups->count * SAMBA_MAX_STAGE_DIMS;
   uint32_t nodes = dims + graph->tensor_count * SAMBA_MAX_RANK;
 
@@ -135,12 +184,23 @@ bool sambaPlanPipelineClass(const SambaStageGraph *graph, const SambaGroups *gro
    * by side along what they read together. */
   tieGroups(&classes, graph, groups, between, false);
   bool any = findClass(&classes, graph, groups, between, 0, out_dims);
-  if (!any)
+  if (!any && !inner)
     tieGroups(&classes, graph, groups, between, true);
-  bool found = findClass(&classes, graph, groups, between, index, out_dims);
+  bool found = inner ? any && findInnerLoop(&classes, graph, groups, between, index, out_dims)
+                     : findClass(&classes, graph, groups, between, index, out_dims);
 
   free(classes.parent);
   free(classes.spoiled);
   free(between);
   return found;
+}
+
+bool sambaPlanPipelineClass(const SambaStageGraph *graph, const SambaGroups *groups, uint32_t index,
+                            uint32_t *out_dims) {
+  return findAny(graph, groups, false, index, out_dims);
+}
+
+bool sambaPlanInnerLoop(const SambaStageGraph *graph, const SambaGroups *groups, uint32_t index,
+                        uint32_t *out_dims) {
+  return findAny(graph, groups, true, index, out_dims);
 }

@@ -168,6 +168,13 @@ static void sliceTensors(SambaPlanner *planner, const SambaPipeline *pipeline) {
   free(met);
 }
 
+uint32_t sambaPipelineReplicas(const SambaPipeline *pipeline, uint32_t g) {
+  uint32_t replicas = 1;
+  for (uint32_t i = 0; pipeline->count && i < pipeline->groups[g].count; ++i)
+    replicas *= pipeline->copies[i];
+  return replicas;
+}
+
 /* Slices of a tensor that each replica runs. */
 static int64_t slicesOf(const SambaPipeline *pipeline, uint32_t loops) {
   int64_t slices = 1;
@@ -304,7 +311,7 @@ static double launchOf(const SambaPlanner *planner, uint32_t g) {
 
 /* Gives more copies to the slowest group until that helps no more or the chip is full, or until the
  * units' launch takes `most` cycles: they become no fewer. */
-static void growSlowest(SambaPlanner *planner, uint32_t replicas, double most, UsedUnits used) {
+static void growSlowest(SambaPlanner *planner, double most, UsedUnits used) {
   bool *frozen = sambaAllocateZeroed(planner->groups.count, sizeof *frozen);
   double launch = 0;
   for (uint32_t g = 0; g < planner->groups.count; ++g)
@@ -321,7 +328,7 @@ static void growSlowest(SambaPlanner *planner, uint32_t replicas, double most, U
     SambaGroupLimits *limits = &planner->limits[slowest];
     SambaGroupChoice *choice = &planner->choices[slowest];
     SambaGroupChoice better;
-    uint32_t pieces = planner->groups.groups[slowest]->pcus * replicas;
+    uint32_t pieces = planner->groups.groups[slowest]->pcus * limits->replicas;
     uint32_t free_pcus = planner->pcus - used.pcus + choice->pcus;
     limits->pcus = 2 * choice->pcus < free_pcus ? 2 * choice->pcus : free_pcus;
     limits->pcus = limits->pcus < pieces ? pieces : limits->pcus;
@@ -375,6 +382,17 @@ static double generatorCycles(const SambaPlanner *planner, const SambaPipeline *
   return cycles;
 }
 
+/* Slices of the groups with that many others before them: those of the coarsest. */
+static int64_t slicesAt(const SambaPlanner *planner, const SambaPipeline *pipeline,
+                        uint32_t level) {
+  int64_t fewest = INT64_MAX;
+  for (uint32_t g = 0; g < planner->groups.count; ++g) {
+    int64_t own = slicesOf(pipeline, pipeline->count ? pipeline->groups[g].count : 0);
+    fewest = planner->level[g] == level && own < fewest ? own : fewest;
+  }
+  return fewest;
+}
+
 /* Cycles of the section: its slowest group or the DRAM, once for all slices and once more for each
  * buffer on the longest way, and a share of its launch. */
 static double estimateTogether(const SambaPlanner *planner, const SambaPipeline *pipeline) {
@@ -395,7 +413,9 @@ static double estimateTogether(const SambaPlanner *planner, const SambaPipeline 
   double generators = generatorCycles(planner, pipeline, &shared);
   slowest = generators > slowest ? generators : slowest;
   dram = (dram + shared) / sambaMachineDramBytesPerCycle(planner->machine);
-  double start = (double)levels / (double)slicesOf(pipeline, pipeline->count);
+  double start = 0;
+  for (uint32_t level = 0; level < levels; ++level)
+    start += 1 / (double)slicesAt(planner, pipeline, level);
   double both = dram > slowest ? dram : slowest;
   /* Where slices stream, the DRAM is busy while the pipeline fills, and waits a little. */
   if (pipeline->count)
@@ -414,6 +434,13 @@ static double workOf(const SambaPlanner *planner, uint32_t g) {
   if (group->systolic)
     return points / (double)(machine->systolic_rows * machine->systolic_columns);
   return points * fmax(1, group->transcendentals) / (double)machine->simd_lanes;
+}
+
+double sambaPlannerWorkCycles(const SambaPlanner *planner) {
+  double work = 0;
+  for (uint32_t g = 0; g < planner->groups.count; ++g)
+    work += planner->fixed[g] ? 0 : workOf(planner, g) * planner->groups.groups[g]->pcus;
+  return work / (double)planner->pcus;
 }
 
 /* What the groups from g on may take of the machine by their work: the share of g. */
@@ -463,9 +490,6 @@ double sambaPlanLeastCycles(const SambaPlanner *planner, const SambaPipeline *pi
 SambaStatus sambaPlanTogether(SambaPlanner *planner, const SambaPipeline *pipeline, bool balanced,
                               double most, double *out_cycles) {
   UsedUnits used = {0, placeTensors(planner, pipeline)};
-  uint32_t replicas = 1;
-  for (uint32_t i = 0; i < pipeline->count; ++i)
-    replicas *= pipeline->copies[i];
 
   SAMBA_RETURN_IF_ERROR(checkSlices(planner, pipeline));
   for (uint32_t g = 0; g < planner->groups.count; ++g) {
@@ -475,9 +499,9 @@ SambaStatus sambaPlanTogether(SambaPlanner *planner, const SambaPipeline *pipeli
     limits->pipeline = pipeline->count ? pipeline->groups[g] : (SambaPipelineDims){.count = 0};
     memcpy(limits->pipeline_tile, pipeline->tile, sizeof pipeline->tile);
     memcpy(limits->pipeline_copies, pipeline->copies, sizeof pipeline->copies);
-    limits->replicas = limits->copies = replicas;
+    limits->replicas = limits->copies = sambaPipelineReplicas(pipeline, g);
     limits->units = planner->units;
-    limits->pcus = planner->groups.groups[g]->pcus * replicas;
+    limits->pcus = planner->groups.groups[g]->pcus * limits->replicas;
     limits->pmus = used.pmus < planner->pmus ? planner->pmus - used.pmus : 0;
     if (balanced)
       startByWork(planner, g, used);
@@ -495,7 +519,7 @@ SambaStatus sambaPlanTogether(SambaPlanner *planner, const SambaPipeline *pipeli
         used.pcus, used.pmus, planner->machine->name, planner->pcus, planner->pmus, planner->units);
 
   if (!planner->phases) /* else generators settle how many copies there are */
-    growSlowest(planner, replicas, most - sambaPlanLeastCycles(planner, pipeline), used);
+    growSlowest(planner, most - sambaPlanLeastCycles(planner, pipeline), used);
   *out_cycles = estimateTogether(planner, pipeline);
   return NULL;
 }

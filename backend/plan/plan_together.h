@@ -52,6 +52,8 @@ SambaStatus sambaPlannerNoChoice(const SambaPlanner *planner, uint32_t g);
 
 /* The estimate of a pipeline is no less than this, whatever its groups' plans. */
 double sambaPlanLeastCycles(const SambaPlanner *planner, const SambaPipeline *pipeline);
+/* Cycles of the free groups if all PCUs worked all the time. */
+double sambaPlannerWorkCycles(const SambaPlanner *planner);
 /* Plans all groups along a pipeline. balanced: groups start with their share of the machine by
  * work. most: more cycles are as bad as any; it gives up there. out_cycles: the estimate, or `most`
  * or more. */
@@ -60,5 +62,8 @@ SambaStatus sambaPlanTogether(SambaPlanner *planner, const SambaPipeline *pipeli
 /* Buffers between groups hold as many slices as lie between producer and consumer, and one more;
  * some more where PMUs have room. */
 void sambaPlanChooseDepths(SambaPlanner *planner, const SambaPipeline *pipeline);
+
+/* How many replicas the pipeline has of a group: those along the loops that the group has. */
+uint32_t sambaPipelineReplicas(const SambaPipeline *pipeline, uint32_t g);
 
 #endif

@@ -487,7 +487,7 @@ static uint32_t addHeadStage(SambaStageGraph *graph, SambaStage *stage, SambaTen
 
 /* The attention of several heads: the first three dimensions of every stage are batch, head and
  * query, k and v have no queries. */
-static void makeHeads(SambaStageGraph *graph, Random *random) {
+static uint32_t addHeads(SambaStageGraph *graph, Random *random, SambaTensorRole role) {
   int64_t b = randomIn(random, 2, 3);
   int64_t h = randomIn(random, 2, 4);
   int64_t s = randomIn(random, 2, 40);
@@ -520,7 +520,26 @@ static void makeHeads(SambaStageGraph *graph, Random *random) {
   stage = newStage("mixed", DIMS(b, h, s, d, t), 4);
   addOperand(&stage, READ(p, 0, 1, 2, 4));
   addOperand(&stage, READ(v, 0, 1, 4, 3));
-  addHeadStage(graph, &stage, R, false, OPS(OP(MAC, F, 0, 1)));
+  return addHeadStage(graph, &stage, role, false, OPS(OP(MAC, F, 0, 1)));
+}
+
+static void makeHeads(SambaStageGraph *graph, Random *random) { addHeads(graph, random, R); }
+
+/* And a projection that sums over heads and what is within them, behind a move of the heads. */
+static void makeProjectedHeads(SambaStageGraph *graph, Random *random) {
+  uint32_t mixed = addHeads(graph, random, M);
+  const int64_t *dims = dimsOf(graph, mixed);
+  int64_t b = dims[0], h = dims[1], s = dims[2], d = dims[3], m = randomIn(random, 1, 40);
+  uint32_t w = addTensor(graph, A, F, DIMS(m, h, d));
+  uint32_t moved = addTensor(graph, M, F, DIMS(b, s, h, d));
+  uint32_t y = addTensor(graph, R, F, DIMS(b, s, m));
+  SambaStage stage = newStage("move", DIMS(b, s, h, d), 4);
+  addOperand(&stage, READ(mixed, 0, 2, 1, 3));
+  addStage(graph, &stage, READ(moved, 0, 1, 2, 3), OPS(CONSTANT_F(0), OP(ADD, F, 0, 1)));
+  stage = newStage("projection", DIMS(b, s, m, h, d), 3);
+  addOperand(&stage, READ(moved, 0, 1, 3, 4));
+  addOperand(&stage, READ(w, 2, 3, 4));
+  addStage(graph, &stage, READ(y, 0, 1, 2), OPS(OP(MAC, F, 0, 1)));
 }
 
 /* A long program with many live values over the stage's operands and a counter; folded by a sum
@@ -633,6 +652,7 @@ const GraphKind graphKinds[] = {{"matmul", makeMatmul},
                                 {"mlp", makeMlp},
                                 {"attention", makeAttention},
                                 {"heads", makeHeads},
+                                {"projected heads", makeProjectedHeads},
                                 {"program", makeProgram},
                                 {"scatter", makeScatter},
                                 {"tail", makeTail}};
