@@ -14,7 +14,7 @@
 
 /* Firings that are followed one by one; so many times as many while units do not go on at one pace,
  * or wait for their first firing, because those at work tell nothing of their pace. */
-enum { mostFirings = 24000, mostTimes = 8 };
+enum { mostFirings = 24000, mostTimes = 64 };
 
 /*===-- Queues --------------------------------------------------------------------------------===*/
 
