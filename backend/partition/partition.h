@@ -46,7 +46,6 @@ typedef struct SambaPartitionTrial {
   uint32_t count;
   bool careful; /* asked for a price closer to that of the plan that the section gets in the end,
                    which takes about twice as long */
-  bool alone;   /* asked for that of this plan itself: the section is one group */
   bool fits;
   double cycles; /* predicted for the section with its launch */
   double load;   /* of those: what is saved when the same section ran just before */

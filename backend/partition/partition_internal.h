@@ -40,7 +40,6 @@ typedef struct SambaSectionClass {
   uint32_t count;
   uint32_t intervals; /* that have it */
   bool priced, fits, careful;
-  bool alone; /* a section of one group */
   double cycles, load;
 } SambaSectionClass;
 

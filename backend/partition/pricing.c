@@ -22,10 +22,8 @@ void sambaSearchPrice(SambaSearch *search, const uint32_t *classes, uint32_t cou
   SambaPartitionTrial trials[SAMBA_TRIALS_AT_ONCE];
   for (uint32_t i = 0; i < count; ++i) {
     const SambaSectionClass *class = &search->classes.list.data[classes[i]];
-    trials[i] = (SambaPartitionTrial){.operators = class->operators,
-                                      .count = class->count,
-                                      .careful = careful,
-                                      .alone = careful && class->alone};
+    trials[i] = (SambaPartitionTrial){
+        .operators = class->operators, .count = class->count, .careful = careful};
   }
   search->problem->price(search->problem->user, trials, count);
   for (uint32_t i = 0; i < count; ++i) {

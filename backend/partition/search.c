@@ -53,7 +53,6 @@ static void findClass(Search *search, SambaCell *cell, uint32_t first, uint32_t 
     return;
   cell->class = sambaSectionClassOf(&search->all->classes, order->operators + order->first[first],
                                     order->first[first + length] - order->first[first]);
-  classOf(search, cell)->alone |= length == 1;
   ++classOf(search, cell)->intervals;
 }
 

@@ -417,6 +417,15 @@ static void widenTaken(Comparison *comparison, const SambaMapping *given) {
     ;
 }
 
+/* Whether the plan of the graph is one group. That has no replicas, and other plans of it are made
+ * quickly: whoever asks for those beside the best numbers of replicas gets all of them. */
+static bool isOneGroup(const SambaStageGraph *graph) {
+  for (uint32_t s = 0; s < graph->stage_count; ++s)
+    if (graph->mappings[s].group)
+      return false;
+  return true;
+}
+
 /* Begins with what is known of the first of the other ways, which the partitioner compares alone
  * for many sections. Returns how many ways are known. */
 static uint32_t beginComparison(Comparison *comparison, SambaPlanCompare compares,
@@ -436,7 +445,7 @@ static uint32_t beginComparison(Comparison *comparison, SambaPlanCompare compare
   comparison->plans[i].fits = comparison->plans[i].exact = true;
   comparison->plans[i].cost = comparison->best = known.cost;
   comparison->taken = i;
-  return 1;
+  return isOneGroup(comparison->graph) ? otherWayCount : 1;
 }
 
 /* The planner ranks candidates by a model that is coarser than the prediction. So what it does with
@@ -451,7 +460,7 @@ static void compareOthers(const SambaPlanTarget *target, SambaPlanCompare compar
   comparison.plans[0].fits = comparison.plans[0].exact = true;
   comparison.plans[0].cost = comparison.best;
   SambaSearchMemo *searches = searchesOf(target);
-  uint32_t count = compares == SAMBA_COMPARE_ALL ? otherWayCount : 1;
+  uint32_t count = compares == SAMBA_COMPARE_ALL || isOneGroup(graph) ? otherWayCount : 1;
   uint32_t known = beginComparison(&comparison, compares, given);
   uint64_t work = comparison.best.work;
   for (uint32_t i = known; i < count; ++i) {

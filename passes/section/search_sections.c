@@ -276,12 +276,6 @@ typedef struct Trials {
   uint64_t *work; /* of each */
 } Trials;
 
-static SambaPlanCompare careOf(const SambaPartitionTrial *trial) {
-  if (trial->alone)
-    return SAMBA_COMPARE_ALL;
-  return trial->careful ? SAMBA_COMPARE_REPLICAS : SAMBA_COMPARE_NONE;
-}
-
 static void priceOne(void *user, uint32_t index, uint32_t thread) {
   const Trials *all = user;
   const SambaSearchRequest *request = all->pricing->request;
@@ -289,7 +283,7 @@ static void priceOne(void *user, uint32_t index, uint32_t thread) {
   SambaPlanTarget target = *request->target;
   SambaPlanCost cost = {0};
   target.counts = all->pricing->counts[thread];
-  target.compares = careOf(trial);
+  target.compares = trial->careful ? SAMBA_COMPARE_REPLICAS : SAMBA_COMPARE_NONE;
   if (thread)
     sambaWorkStartPass(all->pricing->pass);
   trial->fits = tryOperators(request, &target, trial->operators, trial->count, &cost, NULL);

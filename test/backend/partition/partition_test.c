@@ -97,8 +97,7 @@ static void priceOne(const Graph *graph, SambaPartitionTrial *trial) {
   }
   trial->fits = units <= machine->units && ports <= machine->ports;
   trial->load = machine->load;
-  bool exact = trial->alone || (trial->count > 1 && trial->careful);
-  double rough = exact ? 1 : 1 + graph->rough;
+  double rough = trial->careful ? 1 : 1 + graph->rough;
   trial->cycles = round(rough * fmax(work, bytes / machine->bytes_per_cycle) + machine->launch);
 }
 
@@ -513,7 +512,7 @@ static void endsAreExplained(void **unused) {
   sambaArenaDestroy(&arena);
 }
 
-/* First prices of several operators may be a fifth too high: with careful ones comes nearly what
+/* First prices may be a fifth too high: with careful ones comes nearly what
  * comes of exact prices (1.14 without careful ones). */
 static void carefulPricesDecide(void **unused) {
   (void)unused;
