@@ -56,21 +56,36 @@ static double switchesBetween(const SambaPipelineRun *run, uint32_t from, uint32
   return 1 + fabs((double)ax - bx) + fabs((double)ay - by);
 }
 
-/* Switches with a FIFO on a stream's way. Before there are places, the slowest way decides how late
- * its vectors are, and the shortest one how many of them it holds. */
-static double switchesHolding(const SambaPipelineRun *run, uint32_t stream, uint32_t from,
-                              uint32_t to) {
-  const SambaUnit *a = &run->section->units[from], *b = &run->section->units[to];
-  bool placed = sambaUnitIsPlaced(a) && sambaUnitIsPlaced(b);
-  double switches = switchesBetween(run, from, to);
-  bool alone = run->section->streams[stream].destination_count == 1;
-  return placed || !alone ? switches : fmin(switches, SAMBA_NEAR_HOPS);
+/* Switches on the way of a stream to one of its destinations, on average over the twins of its
+ * ends: one way of 64 that happens to be long would be that of all. `output`: of the unit that it
+ * comes from, the port and the stream's number there; else of the unit that it goes to. */
+static double meanSwitches(const SambaPipelineRun *run, uint32_t unit, bool output, uint32_t port,
+                           uint32_t number, uint32_t destination) {
+  const SambaSection *section = run->section;
+  double sum = 0;
+  uint32_t count = 0;
+  for (uint32_t u = unit; u != SAMBA_NO_INDEX; u = run->next_twin[u]) {
+    const SambaPort *own =
+        output ? &section->units[u].outputs[port] : &section->units[u].inputs[port];
+    const SambaStream *stream = &section->streams[own->streams[number]];
+    if (output && destination >= stream->destination_count)
+      continue;
+    uint32_t other = output ? stream->destinations[destination].unit : stream->source.unit;
+    sum += switchesBetween(run, u, other);
+    ++count;
+    if (!sambaUnitIsPlaced(&section->units[u])) /* all ways are as long */
+      break;
+  }
+  return sum / count;
 }
 
-static SambaPipelineLink linkTo(const SambaPipelineRun *run, uint32_t stream, uint32_t from,
-                                uint32_t to, const SambaPort *port, double source_latency) {
-  double switches = switchesBetween(run, from, to);
-  double holding = switchesHolding(run, stream, from, to);
+/* Before there are places, the slowest way decides how late a stream's vectors are, and the
+ * shortest one how many of them its FIFOs hold. */
+static SambaPipelineLink linkTo(const SambaPipelineRun *run, uint32_t stream, double switches,
+                                const SambaPort *port, double source_latency) {
+  bool placed = sambaUnitIsPlaced(&run->section->units[run->section->streams[stream].source.unit]);
+  bool alone = run->section->streams[stream].destination_count == 1;
+  double holding = placed || !alone ? switches : fmin(switches, SAMBA_NEAR_HOPS);
   SambaPipelineLink link = {.streams = port->stream_count,
                             .block = blockOf(port),
                             .place = placeOf(port, stream),
@@ -110,8 +125,9 @@ static void addInput(SambaPipelineRun *run, SambaPipelineActor *actor, uint32_t 
     const SambaStream *stream = &section->streams[port->streams[s]];
     const SambaUnit *source = &section->units[stream->source.unit];
     uint32_t twin = run->twins.of[stream->source.unit];
-    input->links[s] = linkTo(run, port->streams[s], stream->source.unit, actor->unit,
-                             &source->outputs[stream->source.port], 0);
+    input->links[s] =
+        linkTo(run, port->streams[s], meanSwitches(run, actor->unit, false, port_index, s, 0),
+               &source->outputs[stream->source.port], 0);
     input->links[s].actor = actorAt(run, twin, true, stream->source.port, &input->links[s].port);
   }
 }
@@ -174,7 +190,8 @@ static void addOutput(SambaPipelineRun *run, SambaPipelineActor *actor, uint32_t
       SambaEndpoint end = stream->destinations[d];
       uint32_t twin = run->twins.of[end.unit];
       const SambaPort *there = &section->units[end.unit].inputs[end.port];
-      SambaPipelineLink link = linkTo(run, port->streams[s], actor->unit, end.unit, there, latency);
+      double switches = meanSwitches(run, actor->unit, true, port_index, s, d);
+      SambaPipelineLink link = linkTo(run, port->streams[s], switches, there, latency);
       link.actor = actorAt(run, twin, false, end.port, &link.port);
       /* The twin may be dealt its tokens later in each round. */
       const SambaPort *twin_port = &section->units[twin].inputs[end.port];
@@ -367,9 +384,17 @@ void sambaPipelineBuild(SambaPipelineRun *run) {
   run->actor_of = SAMBA_ARENA_ARRAY(&run->arena, uint32_t, section->unit_count);
   run->buffers = SAMBA_ARENA_ARRAY(&run->arena, SambaPipelineBuffer, section->unit_count);
   run->source_place = SAMBA_ARENA_ARRAY(&run->arena, uint32_t, section->stream_count);
+  run->next_twin = SAMBA_ARENA_ARRAY(&run->arena, uint32_t, section->unit_count);
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    run->next_twin[u] = SAMBA_NO_INDEX;
 
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     const SambaUnit *unit = &section->units[u];
+    uint32_t of = run->twins.of[u];
+    if (of != u) {
+      run->next_twin[u] = run->next_twin[of];
+      run->next_twin[of] = u;
+    }
     for (uint32_t p = 0; p < unit->output_count; ++p)
       for (uint32_t s = 0; s < unit->outputs[p].stream_count; ++s)
         run->source_place[unit->outputs[p].streams[s]] = s;

@@ -119,9 +119,10 @@ typedef struct SambaPipelineRun {
   SambaTwins twins;
   uint32_t actor_count;
   SambaPipelineActor *actors;
-  uint32_t *actor_of;                     /* of each unit that stands for others: its first actor */
-  SambaPipelineBuffer *buffers;           /* of each such unit */
-  uint32_t *source_place;                 /* of each stream among those of its source's port */
+  uint32_t *actor_of;           /* of each unit that stands for others: its first actor */
+  SambaPipelineBuffer *buffers; /* of each such unit */
+  uint32_t *next_twin;          /* of each unit, the next one that the same unit stands for */
+  uint32_t *source_place;       /* of each stream among those of its source's port */
   SAMBA_ARRAY(SambaPipelineEvent) events; /* a heap */
   uint32_t *list;                         /* of actors to look at, a ring */
   uint32_t list_head, list_size, list_mask;
