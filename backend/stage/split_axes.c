@@ -325,22 +325,6 @@ static bool splitShape(SambaStageGraph *graph, uint32_t shape, uint32_t axis, Sp
   return endSplit(split, followUsers(split, shape, axis), tensor_count);
 }
 
-/* Where each axis of `from` is in `to`, which differ in axes of one point. */
-static bool matchAxes(const SambaStageTensor *from, const SambaStageTensor *to, uint32_t *out_at) {
-  uint32_t next = 0;
-  for (uint32_t axis = 0; axis < from->rank; ++axis) {
-    out_at[axis] = SAMBA_NO_INDEX;
-    if (from->dims[axis] == 1)
-      continue;
-    while (next < to->rank && to->dims[next] == 1)
-      ++next;
-    if (next == to->rank || to->dims[next] != from->dims[axis])
-      return false;
-    out_at[axis] = next++;
-  }
-  return true;
-}
-
 /* Lets the stages that read a shape read the tensor itself. */
 static void readItself(SambaStageGraph *graph, uint32_t shape, const uint32_t *at) {
   const SambaStageTensor *own = &graph->tensors[shape];
@@ -384,7 +368,8 @@ static void readAsWritten(SambaStageGraph *graph, uint32_t shape) {
       return;
     axis += split.parts - 1;
   }
-  if (matchAxes(&graph->tensors[shape], &graph->tensors[root], at))
+  const SambaStageTensor *from = &graph->tensors[shape], *to = &graph->tensors[root];
+  if (sambaAxesMatch(from->dims, from->rank, to->dims, to->rank, at))
     readItself(graph, shape, at);
 }
 

@@ -24,6 +24,24 @@ uint32_t sambaStageGraphAddTensor(SambaStageGraph *graph, const SambaStageTensor
   return graph->tensor_count++;
 }
 
+bool sambaAxesMatch(const int64_t *dims, uint32_t rank, const int64_t *other, uint32_t other_rank,
+                    uint32_t *out_axis_of) {
+  uint32_t next = 0;
+  for (uint32_t axis = 0; axis < rank; ++axis) {
+    out_axis_of[axis] = SAMBA_NO_INDEX;
+    if (dims[axis] == 1)
+      continue;
+    while (next < other_rank && other[next] == 1)
+      ++next;
+    if (next == other_rank || other[next] != dims[axis])
+      return false;
+    out_axis_of[axis] = next++;
+  }
+  while (next < other_rank && other[next] == 1)
+    ++next;
+  return next == other_rank;
+}
+
 uint32_t sambaStageGraphAddStage(SambaStageGraph *graph, const SambaStage *stage) {
   if (graph->stage_count == graph->stage_capacity || !graph->mappings) {
     if (graph->stage_count == graph->stage_capacity) /* a stage is large, most graphs have one */

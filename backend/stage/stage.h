@@ -117,6 +117,10 @@ typedef struct SambaStageGraph {
  * borrowed from the arena. A tensor begins with memory of its own: alias_of is set afterwards. */
 uint32_t sambaStageGraphAddTensor(SambaStageGraph *graph, const SambaStageTensor *tensor);
 uint32_t sambaStageGraphAddStage(SambaStageGraph *graph, const SambaStage *stage);
+/* Where the axes of one shape are in another that differs from it in axes of one point only, in
+ * order; SAMBA_NO_INDEX of axes of one point. False: they differ in more. */
+bool sambaAxesMatch(const int64_t *dims, uint32_t rank, const int64_t *other, uint32_t other_rank,
+                    uint32_t *out_axis_of);
 /* Marks the stages on which the marked tensors depend, and the tensors that these stages touch. */
 void sambaStageGraphMarkUsed(const SambaStageGraph *graph, bool *tensors, bool *out_stages);
 /* Everything the comments above promise; names stage, operand and axis that break it. */

@@ -200,7 +200,7 @@ static SambaStatus readExtractSlice(SambaSectionReader *reader) {
   for (uint32_t a = 0; a < part.rank; ++a)
     part.dims[a] = mlirDenseI64ArrayGetElement(sizes, a);
   SambaStageOperand map = {.index_operand = SAMBA_NO_INDEX};
-  if (!sambaReaderMatchAxes(&part, &value.type, axis_of))
+  if (!sambaAxesMatch(part.dims, part.rank, value.type.dims, value.type.rank, axis_of))
     return sambaReaderNotComposable(reader);
   for (uint32_t a = 0; a < part.rank; ++a) {
     map.axes[a].constant = mlirDenseI64ArrayGetElement(offsets, a);
@@ -403,7 +403,7 @@ static SambaStatus writePart(SambaSectionReader *reader, const SambaSectionReade
   SambaTensorType part = {.rank = reader->graph->tensors[tensor].rank};
   for (uint32_t a = 0; a < part.rank; ++a)
     part.dims[a] = mlirDenseI64ArrayGetElement(sizes, a);
-  if (!sambaReaderMatchAxes(&part, &source->type, axis_of))
+  if (!sambaAxesMatch(part.dims, part.rank, source->type.dims, source->type.rank, axis_of))
     return sambaReaderNotComposable(reader);
   for (uint32_t a = 0; a < part.rank && part.rank == source->type.rank; ++a)
     axis_of[a] = a; /* axes of one element too: as the operator that concatenates says it */

@@ -230,24 +230,6 @@ void sambaReaderReshape(SambaSectionReader *reader, uint32_t tensor, const Samba
   sambaReaderAddWhole(reader, mlirOperationGetResult(reader->operation, 0), type, alias);
 }
 
-bool sambaReaderMatchAxes(const SambaTensorType *type, const SambaTensorType *other,
-                          uint32_t *out_axis_of) {
-  uint32_t next = 0;
-  for (uint32_t a = 0; a < type->rank; ++a) {
-    out_axis_of[a] = SAMBA_NO_INDEX;
-    if (type->dims[a] == 1)
-      continue;
-    while (next < other->rank && other->dims[next] == 1)
-      ++next;
-    if (next == other->rank || other->dims[next] != type->dims[a])
-      return false;
-    out_axis_of[a] = next++;
-  }
-  while (next < other->rank && other->dims[next] == 1)
-    ++next;
-  return next == other->rank;
-}
-
 /* How axes of `type` are read from those of `other`, where each became one or several of them. */
 static bool expandAxes(const SambaTensorType *type, const SambaTensorType *other,
                        SambaStageOperand *out_map) {
@@ -296,7 +278,7 @@ bool sambaReaderReshapeValue(SambaSectionReader *reader, const SambaSectionReade
   SambaSectionReaderValue result = {.type = *type};
   SambaStage over = sambaReaderStageOver(type);
   SambaStageOperand map = {.index_operand = SAMBA_NO_INDEX};
-  bool unit = sambaReaderMatchAxes(&value->type, type, axis_of);
+  bool unit = sambaAxesMatch(value->type.dims, value->type.rank, type->dims, type->rank, axis_of);
   for (uint32_t a = 0; a < value->type.rank && unit; ++a)
     if (axis_of[a] != SAMBA_NO_INDEX)
       map.axes[a].coefficients[axis_of[a]] = 1;

@@ -77,10 +77,6 @@ SambaStatus sambaReaderCopy(SambaSectionReader *reader, const SambaSectionReader
 SambaStatus sambaReaderSettle(SambaSectionReader *reader, SambaSectionReaderValue *value);
 /* The result of the operation that is being read is the tensor in another shape. */
 void sambaReaderReshape(SambaSectionReader *reader, uint32_t tensor, const SambaTensorType *type);
-/* Axes of `type` that `other` has too, in order; SAMBA_NO_INDEX of those that it lacks, which have
- * one element. False: they differ by more than axes of one element. */
-bool sambaReaderMatchAxes(const SambaTensorType *type, const SambaTensorType *other,
-                          uint32_t *out_axis_of);
 /* The value in another shape, its elements in the same order: as an alias of a tensor that is read
  * from its first element to its last, or a view where only axes of one element come and go. False:
  * it is neither. */
