@@ -26,7 +26,7 @@ bool sambaTileNestSums(const SambaTileNest *nest, SambaTileSums *out_sums) {
     int64_t shared = sambaCeilDiv(copies, sambaCeilDiv(copies, most));
     *out_sums = (SambaTileSums){.copies = (uint32_t)shared,
                                 .buffers = (uint32_t)sambaCeilDiv(copies, shared)};
-    if (most == mostSharing)
+    if (most == mostSharing) /* runs would leave fewer PMUs, with more copies each */
       return true;
   }
 

@@ -307,8 +307,7 @@ static void tryInnerLoops(Pipelines *pipelines, uint32_t inner) {
   for (uint32_t i = 0; i < pipeline.count; ++i)
     pipeline.tile[i] = 1;
   int64_t least = isBatchClass(pipelines, last) ? 1 : leastSlice(pipelines, last, extent);
-  for (int64_t tile = least; tile < extent;
-       tile = tile < SAMBA_BLOCK_ROWS && least > 1 ? SAMBA_BLOCK_ROWS : 4 * tile) {
+  for (int64_t tile = least; tile < extent; tile *= 4) {
     pipeline.tile[last] = tile;
     tryReplicas(pipelines, &pipeline);
   }

@@ -13,8 +13,8 @@
 #include "mlir-c/IR.h"
 
 /* With which plans the planner's own is compared, besides: none; one with other numbers of
- * replicas; and those for less of the machine. The one that is predicted to take the fewest cycles
- * is taken. */
+ * replicas; and those for less of the machine, with which a plan of one group is compared in any
+ * case. The one that is predicted to take the fewest cycles is taken. */
 typedef enum { SAMBA_COMPARE_NONE, SAMBA_COMPARE_REPLICAS, SAMBA_COMPARE_ALL } SambaPlanCompare;
 
 /* A machine, and the #rdu.machine attribute that says the same. */
