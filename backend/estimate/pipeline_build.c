@@ -56,40 +56,69 @@ static double switchesBetween(const SambaPipelineRun *run, uint32_t from, uint32
   return 1 + fabs((double)ax - bx) + fabs((double)ay - by);
 }
 
-/* Switches on the way of a stream to one of its destinations, on average over the twins of its
- * ends: one way of 64 that happens to be long would be that of all. `output`: of the unit that it
- * comes from, the port and the stream's number there; else of the unit that it goes to. */
-static double meanSwitches(const SambaPipelineRun *run, uint32_t unit, bool output, uint32_t port,
-                           uint32_t number, uint32_t destination) {
+/* Switches on the ways from a stream to those of its destinations that one unit stands for, at one
+ * of its inputs. */
+typedef struct Ways {
+  double nearest, farthest;
+} Ways;
+
+static bool isSuch(const SambaPipelineRun *run, SambaEndpoint end, SambaEndpoint wanted) {
+  return run->twins.of[end.unit] == run->twins.of[wanted.unit] && end.port == wanted.port;
+}
+
+/* The same on average over the twins of a unit that the stream comes from: one way of 64 that
+ * happens to be long would be that of all. The order of a stream's destinations says nothing. */
+static Ways meanWaysTo(const SambaPipelineRun *run, uint32_t unit, uint32_t port, uint32_t number,
+                       SambaEndpoint wanted) {
   const SambaSection *section = run->section;
-  double sum = 0;
+  Ways sum = {0, 0};
   uint32_t count = 0;
   for (uint32_t u = unit; u != SAMBA_NO_INDEX; u = run->next_twin[u]) {
-    const SambaPort *own =
-        output ? &section->units[u].outputs[port] : &section->units[u].inputs[port];
-    const SambaStream *stream = &section->streams[own->streams[number]];
-    if (output && destination >= stream->destination_count)
+    const SambaStream *stream = &section->streams[section->units[u].outputs[port].streams[number]];
+    Ways own = {INFINITY, 0};
+    for (uint32_t d = 0; d < stream->destination_count; ++d) {
+      if (!isSuch(run, stream->destinations[d], wanted))
+        continue;
+      double switches = switchesBetween(run, u, stream->destinations[d].unit);
+      own = (Ways){fmin(own.nearest, switches), fmax(own.farthest, switches)};
+    }
+    if (own.farthest == 0) /* its stream of that number goes to others */
       continue;
-    uint32_t other = output ? stream->destinations[destination].unit : stream->source.unit;
-    sum += switchesBetween(run, u, other);
+    sum = (Ways){sum.nearest + own.nearest, sum.farthest + own.farthest};
     ++count;
     if (!sambaUnitIsPlaced(&section->units[u])) /* all ways are as long */
       break;
   }
-  return sum / count;
+  return (Ways){sum.nearest / count, sum.farthest / count};
+}
+
+/* And on average over the twins of a unit that the stream goes to. */
+static Ways meanWaysFrom(const SambaPipelineRun *run, uint32_t unit, uint32_t port,
+                         uint32_t number) {
+  const SambaSection *section = run->section;
+  double sum = 0;
+  uint32_t count = 0;
+  for (uint32_t u = unit; u != SAMBA_NO_INDEX; u = run->next_twin[u]) {
+    uint32_t stream = section->units[u].inputs[port].streams[number];
+    sum += switchesBetween(run, u, section->streams[stream].source.unit);
+    ++count;
+    if (!sambaUnitIsPlaced(&section->units[u]))
+      break;
+  }
+  return (Ways){sum / count, sum / count};
 }
 
 /* Before there are places, the slowest way decides how late a stream's vectors are, and the
  * shortest one how many of them its FIFOs hold. */
-static SambaPipelineLink linkTo(const SambaPipelineRun *run, uint32_t stream, double switches,
+static SambaPipelineLink linkTo(const SambaPipelineRun *run, uint32_t stream, Ways ways,
                                 const SambaPort *port, double source_latency) {
   bool placed = sambaUnitIsPlaced(&run->section->units[run->section->streams[stream].source.unit]);
   bool alone = run->section->streams[stream].destination_count == 1;
-  double holding = placed || !alone ? switches : fmin(switches, SAMBA_NEAR_HOPS);
+  double holding = placed || !alone ? ways.nearest : fmin(ways.nearest, SAMBA_NEAR_HOPS);
   SambaPipelineLink link = {.streams = port->stream_count,
                             .block = blockOf(port),
                             .place = placeOf(port, stream),
-                            .latency = switches * (double)run->machine->hop_cycles,
+                            .latency = ways.farthest * (double)run->machine->hop_cycles,
                             .capacity =
                                 (double)run->machine->fifo_depth * (holding + 1) + source_latency};
   if (run->section->streams[stream].kind == SAMBA_STREAM_CONTROL)
@@ -125,9 +154,8 @@ static void addInput(SambaPipelineRun *run, SambaPipelineActor *actor, uint32_t 
     const SambaStream *stream = &section->streams[port->streams[s]];
     const SambaUnit *source = &section->units[stream->source.unit];
     uint32_t twin = run->twins.of[stream->source.unit];
-    input->links[s] =
-        linkTo(run, port->streams[s], meanSwitches(run, actor->unit, false, port_index, s, 0),
-               &source->outputs[stream->source.port], 0);
+    input->links[s] = linkTo(run, port->streams[s], meanWaysFrom(run, actor->unit, port_index, s),
+                             &source->outputs[stream->source.port], 0);
     input->links[s].actor = actorAt(run, twin, true, stream->source.port, &input->links[s].port);
   }
 }
@@ -190,8 +218,8 @@ static void addOutput(SambaPipelineRun *run, SambaPipelineActor *actor, uint32_t
       SambaEndpoint end = stream->destinations[d];
       uint32_t twin = run->twins.of[end.unit];
       const SambaPort *there = &section->units[end.unit].inputs[end.port];
-      double switches = meanSwitches(run, actor->unit, true, port_index, s, d);
-      SambaPipelineLink link = linkTo(run, port->streams[s], switches, there, latency);
+      Ways ways = meanWaysTo(run, actor->unit, port_index, s, end);
+      SambaPipelineLink link = linkTo(run, port->streams[s], ways, there, latency);
       link.actor = actorAt(run, twin, false, end.port, &link.port);
       /* The twin may be dealt its tokens later in each round. */
       const SambaPort *twin_port = &section->units[twin].inputs[end.port];

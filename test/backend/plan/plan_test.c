@@ -339,14 +339,18 @@ static void sectionsTooLargeAreNamed(void **state) {
 }
 
 /* Two products in a section, with `hidden` columns between them. */
+static void makeTwoProducts(SambaStageGraph *graph, int64_t hidden) {
+  SambaDType dtype = SAMBA_DTYPE_BF16;
+  uint32_t x = addTensor(graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){1024, 768});
+  uint32_t w = addTensor(graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){768, hidden});
+  uint32_t v = addTensor(graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){hidden, 768});
+  uint32_t y = addMatmul(graph, x, w, false, SAMBA_TENSOR_INTERMEDIATE, dtype);
+  addMatmul(graph, y, v, false, SAMBA_TENSOR_RESULT, dtype);
+}
+
 static SambaSection *twoProducts(const SambaMachine *machine, SambaArena *arena, int64_t hidden) {
   SambaStageGraph graph = {.arena = arena, .name = "mlp"};
-  SambaDType dtype = SAMBA_DTYPE_BF16;
-  uint32_t x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){1024, 768});
-  uint32_t w = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){768, hidden});
-  uint32_t v = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){hidden, 768});
-  uint32_t y = addMatmul(&graph, x, w, false, SAMBA_TENSOR_INTERMEDIATE, dtype);
-  addMatmul(&graph, y, v, false, SAMBA_TENSOR_RESULT, dtype);
+  makeTwoProducts(&graph, hidden);
   return lowered(&graph, machine, arena);
 }
 
@@ -391,6 +395,45 @@ static void buffersOfOneSlotCostTurns(void **state) {
 
   assert_true(between > 0);
   assert_true(sambaSectionPredict(section, machine, NULL).cycles > 1.15 * cycles);
+  sambaArenaDestroy(&arena);
+}
+
+/* Spreads the units over the chip, as a bad placement might. */
+static void spreadUnits(SambaSection *section, const SambaMachine *machine) {
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    SambaUnit *unit = &section->units[u];
+    unit->x = (int32_t)(u * 17 % (uint32_t)machine->grid_columns);
+    unit->y = (int32_t)(u * 23 % (uint32_t)machine->grid_rows);
+    if (sambaUnitIsAddressGenerator(unit))
+      unit->load_store.ag = u % (uint32_t)machine->ag_count;
+  }
+}
+
+/* The order in which a stream names its destinations says nothing, and a PEF has another one: the
+ * prediction is the same. */
+static void destinationsHaveNoOrder(void **state) {
+  (void)state;
+  const SambaMachine *machine = machineOf("sn40l");
+  SambaArena arena = {0};
+  SambaStageGraph graph;
+  makeMatmul(&graph, &arena, SAMBA_DTYPE_BF16, 2048, 1024, 4096);
+  SambaSection *section = lowered(&graph, machine, &arena);
+  spreadUnits(section, machine);
+  double cycles = sambaSectionPredict(section, machine, NULL).cycles;
+  uint32_t turned = 0;
+
+  for (uint32_t s = 0; s < section->stream_count; ++s) {
+    SambaStream *stream = &section->streams[s];
+    uint32_t count = stream->destination_count;
+    SambaEndpoint *turn = SAMBA_ARENA_ARRAY(&arena, SambaEndpoint, count);
+    for (uint32_t d = 0; d < count; ++d)
+      turn[d] = stream->destinations[(d + s) % count];
+    turned += count > 1 && s % count > 0;
+    stream->destinations = turn;
+  }
+
+  assert_true(turned > 0);
+  assert_true(sambaSectionPredict(section, machine, NULL).cycles == cycles);
   sambaArenaDestroy(&arena);
 }
 
@@ -475,6 +518,7 @@ int main(void) {
                                      cmocka_unit_test(planningIsIdempotent),
                                      cmocka_unit_test(sectionsTooLargeAreNamed),
                                      cmocka_unit_test(buffersOfOneSlotCostTurns),
+                                     cmocka_unit_test(destinationsHaveNoOrder),
                                      cmocka_unit_test(buffersBetweenProductsHaveTwins),
                                      cmocka_unit_test(longStreamsTakeAllGenerators),
                                      cmocka_unit_test(longStreamsShareGenerators)};
