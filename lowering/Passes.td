@@ -73,9 +73,9 @@ def TileSections : Pass<"samba-tile-sections", "::samba::SectionOp"> {
   let description = [{
     A mapping that is there stays. With `rdu.parallel = N` on a section, copies take at most 1/N of
     the units. `dump` names a folder: SECTION.plan.txt in it tells the section's stages, their
-    mappings and the groups that they form. With `compare=true` plans of other numbers of replicas
-    and for less of the machine are made too, and the one that is predicted to take the fewest
-    cycles is taken.
+    mappings and the groups that they form. With `compare=true` plans of other numbers of replicas,
+    for less of the machine and those that are next by the planner's estimate are made too, and the
+    one that is predicted to take the fewest cycles is taken.
   }];
   let options = [
     Option<"dump", "dump", "std::string", "\"\"", "folder for the plan of each section, as text">,

@@ -5,6 +5,7 @@
 
 #include "backend/codegen/codegen.h"
 #include "backend/estimate/estimate.h"
+#include "backend/plan/best_plans.h"
 #include "backend/plan/plan_phases.h"
 #include "backend/plan/search_memo.h"
 #include "backend/split/split_programs.h"
@@ -60,14 +61,6 @@ static void writeMapping(SambaPlanner *planner, uint32_t g) {
   }
 }
 
-typedef struct Best {
-  bool found;
-  double cycles;
-  SambaPipeline pipeline;
-  SambaPipelineDims *dims; /* of the groups in that pipeline */
-  SambaGroupChoice *choices;
-} Best;
-
 /* With how many copies of each group a pipeline begins, before the slowest get more. */
 typedef enum {
   START_BY_ONE,    /* one for each replica */
@@ -81,7 +74,7 @@ typedef struct Pipelines {
   uint32_t class_count, loop_count; /* that all groups have; and those that some are without */
   uint32_t *classes[SAMBA_MAX_PIPELINE_DIMS]; /* the dimension of each group */
   SambaPipelineDims *dims;                    /* of the pipeline being tried */
-  Best best;
+  SambaBestPlans best;
   SAMBA_ARRAY(SambaPipeline) tried;
   SambaStatus why; /* the last one that cannot be planned */
   Start start;
@@ -94,14 +87,16 @@ static uint32_t contractionsOf(const SambaPlanner *planner) {
   return count;
 }
 
-/* Plans a pipeline that starts so and keeps it when it is the best; false when it does not fit. One
- * that cannot be the best is taken to fit, in INFINITY cycles. */
+/* The best plan so far. */
+static SambaBestPlan *bestOf(const Pipelines *pipelines) { return pipelines->best.places; }
+
+/* Plans a pipeline that starts so and keeps it when it is one of the best; false when it does not
+ * fit. One that cannot be is taken to fit, in INFINITY cycles. */
 static bool tryStart(Pipelines *pipelines, const SambaPipeline *pipeline, bool balanced,
                      double *out_cycles) {
   SambaPlanner *planner = pipelines->planner;
-  Best *best = &pipelines->best;
   double cycles = 0;
-  double most = best->found ? best->cycles : INFINITY;
+  double most = sambaBestPlansMost(&pipelines->best);
   *out_cycles = INFINITY;
   if (sambaPlanLeastCycles(planner, pipeline) >= most)
     return true;
@@ -109,17 +104,10 @@ static bool tryStart(Pipelines *pipelines, const SambaPipeline *pipeline, bool b
 
   sambaStatusFree(pipelines->why);
   pipelines->why = status;
-  if (!status)
-    *out_cycles = cycles;
-  if (status || (best->found && cycles >= best->cycles))
-    return !status;
-  best->found = true;
-  best->cycles = cycles;
-  best->pipeline = *pipeline;
-  best->pipeline.groups = best->dims;
-  memcpy(best->choices, planner->choices, planner->groups.count * sizeof *planner->choices);
-  if (pipeline->count)
-    memcpy(best->dims, pipelines->dims, planner->groups.count * sizeof *best->dims);
+  if (status)
+    return false;
+  *out_cycles = cycles;
+  sambaBestPlansKeep(&pipelines->best, cycles, pipeline, planner->choices);
   return true;
 }
 
@@ -134,7 +122,7 @@ static bool tryPipeline(Pipelines *pipelines, const SambaPipeline *pipeline) {
   if (pipelines->start != START_BY_EITHER)
     return tryStart(pipelines, pipeline, pipelines->start == START_BY_SHARES, &cycles);
   bool fits = tryStart(pipelines, pipeline, true, &cycles);
-  if (fits && cycles > worthGrowing * pipelines->best.cycles)
+  if (fits && cycles > worthGrowing * bestOf(pipelines)->cycles)
     return true;
   return tryStart(pipelines, pipeline, false, &cycles);
 }
@@ -216,7 +204,7 @@ static void tryClass(Pipelines *pipelines, uint32_t index) {
   int64_t extent = pipeline.extent[0];
 
   /* Many slices are many firings: more of them only where fewer leave slices too large. */
-  for (int64_t slices = 1; slices <= 4 * extent && (slices <= 4096 || !pipelines->best.found);
+  for (int64_t slices = 1; slices <= 4 * extent && (slices <= 4096 || !bestOf(pipelines)->found);
        slices *= 4) {
     pipeline.tile[0] = slicePoints(pipelines, extent, slices);
     if (pipeline.tile[0] >= extent)
@@ -360,10 +348,10 @@ static uint32_t copiesBeside(const SambaPipeline *pipeline, uint32_t loop, uint3
  * one and twice as many along another. Of as many replicas those along inner loops have smaller
  * first slots, and those along outer loops share none of their rows. */
 static void tryBeside(Pipelines *pipelines) {
-  const SambaPipeline start = pipelines->best.pipeline;
+  const SambaPipeline start = bestOf(pipelines)->pipeline;
   SambaPipeline pipeline = start;
   pipeline.groups = pipelines->dims;
-  memcpy(pipelines->dims, pipelines->best.dims,
+  memcpy(pipelines->dims, bestOf(pipelines)->dims,
          pipelines->planner->groups.count * sizeof *pipelines->dims);
 
   for (uint32_t loop = 0; loop < start.count; ++loop) {
@@ -392,7 +380,7 @@ static const double worthBeside = 0.99;
 enum { fewRounds = 2, idleShare = 8 };
 static uint32_t besideRounds(const Pipelines *pipelines) {
   const SambaPlanner *planner = pipelines->planner;
-  const Best *best = &pipelines->best;
+  const SambaBestPlan *best = bestOf(pipelines);
   uint32_t used = 0;
   if (planner->tries_beside)
     return UINT32_MAX;
@@ -419,10 +407,16 @@ static SambaStatus noPhases(void) {
   return sambaStatusMake(SAMBA_EXHAUSTED, "the section cannot load and store in phases");
 }
 
+static SambaStatus noRank(const SambaPlanner *planner) {
+  return sambaStatusMake(SAMBA_EXHAUSTED,
+                         "the section has no %u plans, of which the last is wanted",
+                         planner->rank + 1);
+}
+
 /* Plans the best pipeline anew, so that it works in phases. */
 static SambaStatus planPhases(Pipelines *pipelines) {
   SambaPlanner *planner = pipelines->planner;
-  Best *best = &pipelines->best;
+  SambaBestPlan *best = bestOf(pipelines);
   uint32_t phases;
   if (!best->found || !sambaPlanPhases(planner, &best->pipeline, &phases))
     return noPhases();
@@ -457,8 +451,8 @@ static SambaStatus planSeveral(SambaPlanner *planner) {
   uint32_t groups = planner->groups.count;
   Pipelines pipelines = {.planner = planner,
                          .dims = SAMBA_ARENA_ARRAY(scratch, SambaPipelineDims, groups)};
-  pipelines.best.choices = SAMBA_ARENA_ARRAY(scratch, SambaGroupChoice, groups);
-  pipelines.best.dims = SAMBA_ARENA_ARRAY(scratch, SambaPipelineDims, groups);
+  pipelines.best = sambaBestPlansMake(scratch, groups, planner->rank);
+  const SambaBestPlan *best = bestOf(&pipelines);
   for (uint32_t c = 0; c < SAMBA_MAX_PIPELINE_DIMS; ++c) {
     pipelines.classes[c] = SAMBA_ARENA_ARRAY(scratch, uint32_t, groups);
     if (!sambaPlanPipelineClass(planner->graph, &planner->groups, c, pipelines.classes[c]))
@@ -469,7 +463,7 @@ static SambaStatus planSeveral(SambaPlanner *planner) {
 
   for (uint32_t count = 2; count <= pipelines.class_count; ++count)
     tryNest(&pipelines, count);
-  bool nested = pipelines.best.found && sambaPlannerHasArrays(planner);
+  bool nested = best->found && sambaPlannerHasArrays(planner);
   pipelines.start = nested ? START_BY_EITHER : START_BY_ONE;
   for (uint32_t c = 0; c < 3 && c < pipelines.class_count; ++c)
     tryClass(&pipelines, c);
@@ -480,14 +474,13 @@ static SambaStatus planSeveral(SambaPlanner *planner) {
   for (uint32_t c = 0; several && c < 3 && c < pipelines.class_count; ++c)
     tryClass(&pipelines, c);
   pipelines.start = START_BY_ONE;
-  bool good =
-      pipelines.best.found && pipelines.best.cycles <= worthInner * sambaPlannerWorkCycles(planner);
+  bool good = best->found && best->cycles <= worthInner * sambaPlannerWorkCycles(planner);
   for (uint32_t inner = 1; !good && pipelines.class_count + inner <= pipelines.loop_count; ++inner)
     tryInnerLoops(&pipelines, inner);
   uint32_t rounds = besideRounds(&pipelines);
   for (double before = INFINITY;
-       rounds-- > 0 && pipelines.best.found && pipelines.best.cycles < worthBeside * before;) {
-    before = pipelines.best.cycles;
+       rounds-- > 0 && best->found && best->cycles < worthBeside * before;) {
+    before = best->cycles;
     tryBeside(&pipelines);
   }
   SambaStatus first = pipelines.why;
@@ -496,9 +489,9 @@ static SambaStatus planSeveral(SambaPlanner *planner) {
     tryWithoutPipeline(&pipelines);
 
   sambaArrayFree(&pipelines.tried);
-  if (!pipelines.best.found && !first && !pipelines.why)
+  if (!best->found && !first && !pipelines.why)
     return noPhases();
-  if (!pipelines.best.found) {
+  if (!best->found) {
     sambaStatusFree(first ? pipelines.why : NULL);
     return first ? first : pipelines.why;
   }
@@ -506,8 +499,11 @@ static SambaStatus planSeveral(SambaPlanner *planner) {
   sambaStatusFree(pipelines.why);
   if (planner->loads_apart)
     SAMBA_RETURN_IF_ERROR(planPhases(&pipelines));
-  memcpy(planner->choices, pipelines.best.choices, groups * sizeof *planner->choices);
-  sambaPlanChooseDepths(planner, &pipelines.best.pipeline);
+  const SambaBestPlan *wanted = &pipelines.best.places[planner->rank];
+  if (!wanted->found)
+    return noRank(planner);
+  memcpy(planner->choices, wanted->choices, groups * sizeof *planner->choices);
+  sambaPlanChooseDepths(planner, &wanted->pipeline);
 
   return NULL;
 }
@@ -517,6 +513,8 @@ static SambaStatus checkOptions(const SambaPlanner *planner, uint32_t free_group
   if (planner->loads_apart &&
       (free_groups < planner->groups.count || sambaPlannerHasArrays(planner)))
     return noPhases();
+  if (planner->rank && planner->groups.count == 1)
+    return noRank(planner);
   if (planner->carries_sums && planner->groups.count > 1)
     return sambaStatusMake(SAMBA_EXHAUSTED,
                            "sums that go through PMUs are those of a section's only group");
@@ -652,6 +650,7 @@ SambaStatus sambaPlanSection(SambaStageGraph *graph, const SambaMachine *machine
     planner.sum_parts = options ? options->sum_parts : 0;
     planner.carries_sums = options && options->carries_sums;
     planner.loads_apart = options && options->loads_apart;
+    planner.rank = options ? options->rank : 0;
     planner.searches = options ? options->searches : NULL;
     planner.pcus = usable.pcus / divisor;
     if (attempt > 1) /* PMUs run out first */

@@ -267,19 +267,24 @@ static SambaStatus planGraph(const SambaPlanTarget *target, const SambaPlanOptio
   return status;
 }
 
-/* A way to plan otherwise: for less of the machine (divisors), or with other options. */
+/* A way to plan otherwise: for less of the machine (divisors), with other options, or what is next
+ * by the planner's own estimate (rank). */
 typedef struct OtherWay {
   int64_t pmu_bytes, grid_rows, bandwidth;
-  uint32_t pcus, sum_parts;
+  uint32_t pcus, sum_parts, rank;
   enum { AS_IS, TRIES_BESIDE, CARRIES_SUMS, LOADS_APART } option;
 } OtherWay;
 
 static const OtherWay otherWays[] = {
-    {1, 1, 1, 1, 0, TRIES_BESIDE}, {2, 1, 1, 1, 0, AS_IS},        {4, 1, 1, 1, 0, AS_IS},
-    {8, 1, 1, 1, 0, AS_IS},        {1, 2, 1, 1, 0, AS_IS},        {1, 1, 2, 1, 0, AS_IS},
-    {1, 1, 1, 2, 0, AS_IS},        {1, 1, 1, 1, 1, AS_IS},        {1, 1, 1, 1, 2, AS_IS},
-    {1, 1, 1, 1, 4, AS_IS},        {1, 1, 1, 1, 0, CARRIES_SUMS}, {2, 1, 1, 1, 0, CARRIES_SUMS},
-    {4, 1, 1, 1, 0, CARRIES_SUMS}, {8, 1, 1, 1, 0, CARRIES_SUMS}, {1, 1, 1, 1, 0, LOADS_APART}};
+    {1, 1, 1, 1, 0, 0, TRIES_BESIDE}, {2, 1, 1, 1, 0, 0, AS_IS},
+    {4, 1, 1, 1, 0, 0, AS_IS},        {8, 1, 1, 1, 0, 0, AS_IS},
+    {1, 2, 1, 1, 0, 0, AS_IS},        {1, 1, 2, 1, 0, 0, AS_IS},
+    {1, 1, 1, 2, 0, 0, AS_IS},        {1, 1, 1, 1, 1, 0, AS_IS},
+    {1, 1, 1, 1, 2, 0, AS_IS},        {1, 1, 1, 1, 4, 0, AS_IS},
+    {1, 1, 1, 1, 0, 0, CARRIES_SUMS}, {2, 1, 1, 1, 0, 0, CARRIES_SUMS},
+    {4, 1, 1, 1, 0, 0, CARRIES_SUMS}, {8, 1, 1, 1, 0, 0, CARRIES_SUMS},
+    {1, 1, 1, 1, 0, 0, LOADS_APART},  {1, 1, 1, 1, 0, 1, AS_IS},
+    {1, 1, 1, 1, 0, 2, AS_IS},        {1, 1, 1, 1, 0, 3, AS_IS}};
 enum { otherWayCount = sizeof otherWays / sizeof *otherWays };
 
 /* Plans of a graph that have been compared: several ways lead to the same one. */
@@ -357,6 +362,7 @@ static uint64_t compareOther(Comparison *comparison, const OtherWay *way,
   uint64_t work = 0;
   SambaPlanOptions options = {.parallel_divisor = way->pcus,
                               .sum_parts = way->sum_parts,
+                              .rank = way->rank,
                               .tries_beside = way->option == TRIES_BESIDE,
                               .carries_sums = way->option == CARRIES_SUMS,
                               .loads_apart = way->option == LOADS_APART,
