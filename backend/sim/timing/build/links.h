@@ -2,7 +2,7 @@
 #ifndef SAMBA_BACKEND_SIM_TIMING_BUILD_LINKS_H
 #define SAMBA_BACKEND_SIM_TIMING_BUILD_LINKS_H
 
-#include "backend/sim/timing/build/routes.h"
+#include "backend/section/fabric/routes.h"
 #include "backend/sim/timing/engine/timing_state.h"
 
 /* Capacities, latencies and shared lanes of every stream; needs the streams' producers and

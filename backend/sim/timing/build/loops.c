@@ -1,64 +1,14 @@
-/* Loops of streams; see loops.h.
- *
- * Two units take vectors of two multicasts, one near the source of the first, one near the source
- * of the second. Each gets its far operand late, so the near one waits in the FIFOs on its short
- * way, and when these are full the source waits, with all others that it sends to. So around a loop
- * of ways a vector can only be sent when one that was sent before has gone around: as many vectors
- * pass as FIFOs on it hold, in the time that it takes to go around. The slowest loop sets the pace
- * of all units that such ways join.
- *
- * As a graph: nodes are the steps of units, the sources of streams, and the branches of their
- * trees. An edge says that vector i passes `to` no earlier than `cycles` after vector i - tokens x
- * (vectors of a firing) has passed `from`. The pace is the largest ratio of cycles to tokens of any
- * cycle in it, in cycles per firing. */
+/* The pace of units in loops of streams; see loops.h. */
 #include "backend/sim/timing/build/loops.h"
 
+#include "backend/section/fabric/stream_loops.h"
 #include "backend/sim/timing/build/fifo_pace.h"
-
-#include <stdlib.h>
 
 /* Ports that take from more streams than this are looked at in their first turns only. */
 enum { mostPhases = 4 };
-/* A search that takes longer keeps what it has found. */
-enum { mostPasses = 1024 };
-
-typedef struct Edge {
-  uint32_t from, to;
-  double cycles, tokens;
-} Edge;
-
-typedef struct Graph {
-  SambaEngine *engine;
-  const SambaRoutes *routes; /* of each stream */
-  uint32_t phase;            /* ports that take from several streams in turn take from this one */
-  uint32_t node_count;
-  SAMBA_ARRAY(Edge) edges;
-  SAMBA_ARRAY(uint32_t) group; /* of nodes that edges join, a forest */
-  /* of one search */
-  double *distance;
-  uint32_t *came_by, *seen; /* edge; round of the search for a cycle */
-} Graph;
-
-static uint32_t addNode(Graph *graph) {
-  uint32_t node = graph->node_count++;
-  sambaArrayAppend(&graph->group, node);
-  return node;
-}
-
-static uint32_t groupOf(Graph *graph, uint32_t node) {
-  uint32_t *group = graph->group.data;
-  while (group[node] != node)
-    node = group[node] = group[group[node]];
-  return node;
-}
-
-static void addEdge(Graph *graph, uint32_t from, uint32_t to, double cycles, double tokens) {
-  sambaArrayAppend(&graph->edges, (Edge){from, to, cycles, tokens});
-  graph->group.data[groupOf(graph, from)] = groupOf(graph, to);
-}
 
 /* Does a unit use up a token in each firing, and evenly? Only then is its pace that of the
- * stream. */
+ * stream. phase: ports that take from several streams in turn take from this one. */
 static bool takesEvenly(const SambaEngine *engine, uint32_t phase, const SambaCursor *cursor) {
   const SambaActor *actor = &engine->actors[cursor->actor];
   for (uint32_t i = 0; actor->kind == SAMBA_ACTOR_COMPUTE && i < actor->input_count; ++i) {
@@ -76,207 +26,34 @@ static bool makesEvenly(const SambaActor *actor, const SambaActorOutput *output,
          output->first_numerator * stream->vectors <= output->first_denominator;
 }
 
-/* The source of a stream, and what ties it to the steps of its unit. */
-static uint32_t addSource(Graph *graph, uint32_t stream_index) {
-  const SambaStreamState *stream = &graph->engine->streams[stream_index];
-  const SambaActor *actor = &graph->engine->actors[stream->producer];
-  uint32_t source = addNode(graph);
-  for (uint32_t o = 0; o < actor->output_count; ++o) {
-    const SambaActorOutput *output = &actor->outputs[o];
-    if (!output->stream_count || output->turns->streams[0] != stream_index ||
-        !makesEvenly(actor, output, stream))
-      continue;
-    addEdge(graph, actor->unit, source, (double)actor->latency, 0);
-    addEdge(graph, source, actor->unit, 0, (double)actor->latency / (double)stream->vectors);
-  }
-  return source;
+/* Whether the unit of a stream makes its tokens evenly. */
+static bool isTied(const SambaEngine *engine, uint32_t index) {
+  const SambaStreamState *stream = &engine->streams[index];
+  const SambaActor *actor = &engine->actors[stream->producer];
+  bool tied = false;
+  for (uint32_t o = 0; o < actor->output_count && !tied; ++o)
+    tied = actor->outputs[o].stream_count && actor->outputs[o].turns->streams[0] == index &&
+           makesEvenly(actor, &actor->outputs[o], stream);
+  return tied;
 }
 
-/* What leads to a hop without branching off: the node at which it begins, FIFOs, cycles. */
-typedef struct Chain {
-  uint32_t node, fifos;
-  uint64_t cycles;
-} Chain;
-
-typedef struct Tree {
-  Graph *graph;
-  const SambaStreamState *stream;
-  const SambaRoutes *routes;
-  uint32_t *branches; /* of each hop: those that follow it and lead to units that take evenly */
-  Chain *chains;      /* to the far end of each hop */
-  uint32_t *entries;  /* node of the FIFO at the end of each hop that branches */
-  uint64_t credit;    /* cycles from the departure of a vector until its sender knows */
-  uint32_t source;
-} Tree;
-
-static double tokensOf(const Tree *tree, uint32_t fifos) {
-  uint64_t depth = (uint64_t)tree->graph->engine->machine->fifo_depth;
-  return (double)(depth * fifos) / (double)tree->stream->vectors;
-}
-
-static uint64_t cyclesOfHop(const Tree *tree, uint32_t hop) {
-  uint32_t before = tree->routes->before[hop];
-  return tree->routes->cycles[hop] - (before == SAMBA_NO_INDEX ? 0 : tree->routes->cycles[before]);
-}
-
-/* The FIFO at the end of a hop, from which several ways go on. A vector only enters it when all of
- * them have taken the one that was there before; until then it waits in the FIFOs that lead
- * there. */
-static uint32_t entryOf(const Tree *tree, uint32_t hop) {
-  if (tree->entries[hop] != SAMBA_NO_INDEX)
-    return tree->entries[hop];
-  const Chain *chain = &tree->chains[hop];
-  uint32_t entry = tree->entries[hop] = addNode(tree->graph);
-  addEdge(tree->graph, chain->node, entry, (double)chain->cycles, 0);
-  if (chain->fifos > 1)
-    addEdge(tree->graph, entry, chain->node,
-            (double)((chain->fifos - 1) * tree->credit) - (double)cyclesOfHop(tree, hop),
-            tokensOf(tree, chain->fifos - 1));
-  return entry;
-}
-
-/* A new way from the source, or from the end of a hop. */
-static uint32_t addBranch(const Tree *tree, uint32_t hop) {
-  bool at_source = hop == SAMBA_NO_INDEX;
-  uint32_t from = at_source ? tree->source : entryOf(tree, hop);
-  uint32_t branch = addNode(tree->graph);
-  uint64_t enters = at_source ? 0 : cyclesOfHop(tree, hop);
-  addEdge(tree->graph, from, branch, 0, 0);
-  addEdge(tree->graph, branch, from, (double)(tree->credit + enters), tokensOf(tree, 1));
-  return branch;
-}
-
-static void growChain(const Tree *tree, uint32_t hop) {
-  uint32_t before = tree->routes->before[hop];
-  Chain *chain = &tree->chains[hop];
-  if (before == SAMBA_NO_INDEX || tree->branches[before] > 1)
-    *chain = (Chain){.node = addBranch(tree, before)};
-  else
-    *chain = tree->chains[before];
-  ++chain->fifos;
-  chain->cycles += cyclesOfHop(tree, hop);
-}
-
-/* A destination takes its vector when it has used the last element. */
-static void addDestination(const Tree *tree, const SambaCursor *cursor, uint32_t end) {
-  const SambaEngine *engine = tree->graph->engine;
-  uint32_t unit = engine->actors[cursor->actor].unit;
-  bool own = end == SAMBA_NO_INDEX;
-  Chain chain = own ? (Chain){addBranch(tree, end), 1, cursor->latency} : tree->chains[end];
-  addEdge(tree->graph, chain.node, unit, (double)chain.cycles, 0);
+/* takers: room for those of all streams. */
+static void describeStreams(const SambaEngine *engine, uint32_t phase, SambaLoopStream *streams,
+                            SambaLoopTaker *takers) {
   /* What short FIFOs add at the destination itself is in the work of its firings. */
-  uint64_t rest = sambaFifosAreShort(engine->machine) ? 0 : cursor->rest;
-  addEdge(tree->graph, unit, chain.node, (double)(chain.fifos * tree->credit + rest),
-          tokensOf(tree, chain.fifos));
-}
-
-/* Marks the hops that lead to a destination. */
-static void useHops(const Tree *tree, uint32_t end, bool *used) {
-  for (uint32_t h = end; h != SAMBA_NO_INDEX && !used[h]; h = tree->routes->before[h]) {
-    used[h] = true;
-    if (tree->routes->before[h] != SAMBA_NO_INDEX)
-      ++tree->branches[tree->routes->before[h]];
-  }
-}
-
-static void addStream(Graph *graph, uint32_t index) {
-  const SambaEngine *engine = graph->engine;
-  const SambaStream *record = &engine->section->streams[index];
-  Tree tree = {.graph = graph, .stream = &engine->streams[index], .routes = &graph->routes[index]};
-  const SambaCursor *cursors = &engine->cursors[tree.stream->cursor_first];
-  bool any = false;
-  for (uint32_t d = 0; d < record->destination_count; ++d)
-    any |= takesEvenly(engine, graph->phase, &cursors[d]);
-  if (!any)
-    return;
-
-  tree.branches = sambaAllocateZeroed(record->hop_count, sizeof *tree.branches);
-  tree.chains = sambaAllocateZeroed(record->hop_count, sizeof *tree.chains);
-  tree.entries = sambaAllocate(sambaArraySize(record->hop_count, sizeof *tree.entries));
-  for (uint32_t h = 0; h < record->hop_count; ++h)
-    tree.entries[h] = SAMBA_NO_INDEX;
-  int64_t credit = engine->machine->credit_cycles - engine->machine->hop_cycles;
-  tree.credit = credit > 1 ? (uint64_t)credit : 1;
-  tree.source = addSource(graph, index);
-
-  bool *used = sambaAllocateZeroed(record->hop_count, sizeof *used);
-  for (uint32_t d = 0; d < record->destination_count; ++d)
-    if (takesEvenly(engine, graph->phase, &cursors[d]))
-      useHops(&tree, tree.routes->ends[d], used);
-  for (uint32_t h = 0; h < record->hop_count; ++h)
-    if (used[h])
-      growChain(&tree, h);
-  for (uint32_t d = 0; d < record->destination_count; ++d)
-    if (takesEvenly(engine, graph->phase, &cursors[d]))
-      addDestination(&tree, &cursors[d], tree.routes->ends[d]);
-
-  free(used);
-  free(tree.branches);
-  free(tree.chains);
-  free(tree.entries);
-}
-
-/* A cycle among the edges by which distances came, or SAMBA_NO_INDEX: one of its nodes. */
-static uint32_t findCycle(Graph *graph, const uint32_t *nodes, uint32_t count, uint32_t *round) {
-  for (uint32_t n = 0; n < count; ++n) {
-    uint32_t mark = ++*round, node = nodes[n];
-    uint32_t first = *round - n; /* the marks of this search begin here */
-    while (graph->came_by[node] != SAMBA_NO_INDEX && graph->seen[node] < first) {
-      graph->seen[node] = mark;
-      node = graph->edges.data[graph->came_by[node]].from;
+  bool are_short = sambaFifosAreShort(engine->machine);
+  for (uint32_t s = 0; s < engine->section->stream_count; ++s) {
+    const SambaStream *record = &engine->section->streams[s];
+    const SambaStreamState *stream = &engine->streams[s];
+    streams[s] = (SambaLoopStream){stream->vectors, isTied(engine, s),
+                                   engine->actors[stream->producer].latency, takers};
+    for (uint32_t d = 0; d < record->destination_count; ++d) {
+      const SambaCursor *cursor = &engine->cursors[stream->cursor_first + d];
+      *takers++ = (SambaLoopTaker){record->kind != SAMBA_STREAM_CONTROL &&
+                                       takesEvenly(engine, phase, cursor),
+                                   are_short ? 0 : (uint64_t)cursor->rest, cursor->latency};
     }
-    if (graph->came_by[node] != SAMBA_NO_INDEX && graph->seen[node] == mark)
-      return node;
   }
-  return SAMBA_NO_INDEX;
-}
-
-/* A loop: cycles to go around, firings that fit on it. */
-typedef struct Loop {
-  double cycles, tokens;
-} Loop;
-
-static Loop loopAt(const Graph *graph, uint32_t start) {
-  Loop loop = {0};
-  uint32_t node = start;
-  do {
-    const Edge *edge = &graph->edges.data[graph->came_by[node]];
-    loop.cycles += edge->cycles;
-    loop.tokens += edge->tokens;
-    node = edge->from;
-  } while (node != start);
-  return loop;
-}
-
-/* The slowest loop of a group that is slower than `pace` cycles per firing: longest ways, until
- * none grows without end. */
-static Loop slowestLoop(Graph *graph, const uint32_t *edges, uint32_t edge_count,
-                        const uint32_t *nodes, uint32_t node_count, double pace, uint32_t *round) {
-  Loop slowest = {.cycles = pace, .tokens = 1};
-  bool changed = true;
-  for (uint32_t pass = 0; changed && pass < mostPasses; ++pass) {
-    changed = false;
-    for (uint32_t e = 0; e < edge_count; ++e) {
-      const Edge *edge = &graph->edges.data[edges[e]];
-      double length = graph->distance[edge->from] + edge->cycles - pace * edge->tokens;
-      if (length <= graph->distance[edge->to] + 1e-6)
-        continue;
-      graph->distance[edge->to] = length;
-      graph->came_by[edge->to] = edges[e];
-      changed = true;
-    }
-    uint32_t node = changed ? findCycle(graph, nodes, node_count, round) : SAMBA_NO_INDEX;
-    if (node == SAMBA_NO_INDEX)
-      continue;
-    Loop loop = loopAt(graph, node);
-    if (loop.cycles > pace * loop.tokens && loop.tokens > 0) {
-      slowest = loop;
-      pace = loop.cycles / loop.tokens;
-    }
-    for (uint32_t n = 0; n < node_count; ++n)
-      graph->came_by[nodes[n]] = SAMBA_NO_INDEX;
-  }
-  return slowest;
 }
 
 static uint64_t naturalPace(const SambaEngine *engine, const SambaActor *actor) {
@@ -289,95 +66,43 @@ static uint64_t naturalPace(const SambaEngine *engine, const SambaActor *actor) 
 }
 
 /* Units are in different phases at a time, so the slowest one counts. */
-static void setPace(const Graph *graph, uint32_t unit, const Loop *loop) {
-  SambaActor *actor = &graph->engine->actors[graph->engine->unit_actors[unit]];
+static void setPace(SambaActor *actor, const SambaLoop *loop, uint64_t natural) {
   uint64_t pace = (uint64_t)(loop->cycles / loop->tokens);
   if (pace <= actor->loop_cycles)
     return;
-  double slack = loop->cycles - loop->tokens * (double)naturalPace(graph->engine, actor);
+  double slack = loop->cycles - loop->tokens * (double)natural;
   actor->loop_cycles = pace;
   actor->has_loop = true;
   actor->loop_slack = slack > 0 ? (uint64_t)slack : 0;
 }
 
-static void searchGroup(Graph *graph, const uint32_t *edges, uint32_t edge_count,
-                        const uint32_t *nodes, uint32_t node_count, uint32_t *round) {
-  SambaEngine *engine = graph->engine;
-  uint64_t pace = 0;
-  for (uint32_t n = 0; n < node_count; ++n)
-    if (nodes[n] < engine->section->unit_count)
-      pace =
-          sambaTimeMax(pace, naturalPace(engine, &engine->actors[engine->unit_actors[nodes[n]]]));
-  Loop loop = slowestLoop(graph, edges, edge_count, nodes, node_count, (double)pace, round);
-  if (loop.cycles <= (double)pace * loop.tokens)
-    return;
-  for (uint32_t n = 0; n < node_count; ++n)
-    if (nodes[n] < engine->section->unit_count)
-      setPace(graph, nodes[n], &loop);
-}
-
-/* Things sorted by their group: those of group g stand at [first[g], first[g + 1]). */
-static uint32_t *sortByGroup(Graph *graph, uint32_t count, bool edges, uint32_t *first) {
-  uint32_t *sorted = sambaAllocate(sambaArraySize(count, sizeof *sorted));
-  for (uint32_t g = 0; g <= graph->node_count; ++g)
-    first[g] = 0;
-  for (uint32_t i = 0; i < count; ++i)
-    ++first[groupOf(graph, edges ? graph->edges.data[i].from : i)];
-  uint32_t sum = 0;
-  for (uint32_t g = 0; g <= graph->node_count; ++g) {
-    sum += first[g];
-    first[g] = sum;
-  }
-  for (uint32_t i = count; i-- > 0;)
-    sorted[--first[groupOf(graph, edges ? graph->edges.data[i].from : i)]] = i;
-  return sorted;
-}
-
-static void searchGroups(Graph *graph) {
-  uint32_t nodes = graph->node_count;
-  uint32_t *edge_first = sambaAllocate(sambaArraySize(nodes + 1, sizeof *edge_first));
-  uint32_t *node_first = sambaAllocate(sambaArraySize(nodes + 1, sizeof *node_first));
-  uint32_t *edges = sortByGroup(graph, (uint32_t)graph->edges.size, true, edge_first);
-  uint32_t *members = sortByGroup(graph, nodes, false, node_first);
-  graph->distance = sambaAllocateZeroed(nodes, sizeof *graph->distance);
-  graph->came_by = sambaAllocate(sambaArraySize(nodes, sizeof *graph->came_by));
-  graph->seen = sambaAllocateZeroed(nodes, sizeof *graph->seen);
-  for (uint32_t n = 0; n < nodes; ++n)
-    graph->came_by[n] = SAMBA_NO_INDEX;
-
-  uint32_t round = 0;
-  for (uint32_t g = 0; g < nodes; ++g)
-    if (edge_first[g + 1] > edge_first[g])
-      searchGroup(graph, edges + edge_first[g], edge_first[g + 1] - edge_first[g],
-                  members + node_first[g], node_first[g + 1] - node_first[g], &round);
-  free(graph->distance);
-  free(graph->came_by);
-  free(graph->seen);
-  free(edge_first);
-  free(node_first);
-  free(edges);
-  free(members);
-}
-
-static void buildPhase(SambaEngine *engine, const SambaRoutes *routes, uint32_t phase) {
-  Graph graph = {.engine = engine, .routes = routes, .phase = phase};
-  for (uint32_t u = 0; u < engine->section->unit_count; ++u)
-    addNode(&graph);
-  for (uint32_t s = 0; s < engine->section->stream_count; ++s)
-    if (engine->section->streams[s].kind != SAMBA_STREAM_CONTROL)
-      addStream(&graph, s);
-  searchGroups(&graph);
-  sambaArrayFree(&graph.edges);
-  sambaArrayFree(&graph.group);
-}
-
 void sambaLoopsBuild(SambaEngine *engine, const SambaRoutes *routes) {
+  const SambaSection *section = engine->section;
+  SambaArena scratch = {0};
+  size_t destinations = 0;
+  for (uint32_t s = 0; s < section->stream_count; ++s)
+    destinations += section->streams[s].destination_count;
+  SambaLoopStream *streams = SAMBA_ARENA_ARRAY(&scratch, SambaLoopStream, section->stream_count);
+  SambaLoopTaker *takers = SAMBA_ARENA_ARRAY(&scratch, SambaLoopTaker, destinations);
+  SambaLoop *loops = SAMBA_ARENA_ARRAY(&scratch, SambaLoop, section->unit_count);
+  uint64_t *paces = SAMBA_ARENA_ARRAY(&scratch, uint64_t, section->unit_count);
+
   uint32_t phases = 1;
-  for (uint32_t a = 0; a < engine->actor_count; ++a)
-    for (uint32_t i = 0; i < engine->actors[a].input_count; ++i)
-      if (engine->actors[a].kind == SAMBA_ACTOR_COMPUTE &&
-          engine->actors[a].inputs[i].cursor_count > phases)
-        phases = engine->actors[a].inputs[i].cursor_count;
-  for (uint32_t phase = 0; phase < phases && phase < mostPhases; ++phase)
-    buildPhase(engine, routes, phase);
+  for (uint32_t a = 0; a < engine->actor_count; ++a) {
+    const SambaActor *actor = &engine->actors[a];
+    if (actor->kind != SAMBA_ACTOR_COMPUTE)
+      continue;
+    paces[actor->unit] = naturalPace(engine, actor);
+    for (uint32_t i = 0; i < actor->input_count; ++i)
+      phases = actor->inputs[i].cursor_count > phases ? actor->inputs[i].cursor_count : phases;
+  }
+
+  for (uint32_t phase = 0; phase < phases && phase < mostPhases; ++phase) {
+    describeStreams(engine, phase, streams, takers);
+    sambaStreamLoopsFind(section, engine->machine, routes, streams, paces, loops);
+    for (uint32_t u = 0; u < section->unit_count; ++u)
+      if (loops[u].tokens > 0)
+        setPace(&engine->actors[engine->unit_actors[u]], &loops[u], paces[u]);
+  }
+  sambaArenaDestroy(&scratch);
 }

@@ -2,7 +2,7 @@
 #ifndef SAMBA_BACKEND_SIM_TIMING_BUILD_LOOPS_H
 #define SAMBA_BACKEND_SIM_TIMING_BUILD_LOOPS_H
 
-#include "backend/sim/timing/build/routes.h"
+#include "backend/section/fabric/routes.h"
 #include "backend/sim/timing/engine/timing_state.h"
 
 /* Gives compute units the pace of the slowest loop that they are in; needs the laws of actors and

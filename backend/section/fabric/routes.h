@@ -1,6 +1,6 @@
 /* The way of a stream through the switches: a tree of hops. */
-#ifndef SAMBA_BACKEND_SIM_TIMING_BUILD_ROUTES_H
-#define SAMBA_BACKEND_SIM_TIMING_BUILD_ROUTES_H
+#ifndef SAMBA_BACKEND_SECTION_FABRIC_ROUTES_H
+#define SAMBA_BACKEND_SECTION_FABRIC_ROUTES_H
 
 #include "backend/machine/machine.h"
 #include "backend/section/section.h"

@@ -1,5 +1,5 @@
 /* Ways of streams; see routes.h. */
-#include "backend/sim/timing/build/routes.h"
+#include "backend/section/fabric/routes.h"
 
 #include "backend/section/access.h"
 
