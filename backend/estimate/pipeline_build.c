@@ -1,5 +1,6 @@
 /* Making the actors of a section; see pipeline_state.h. */
 #include "backend/estimate/crowding.h"
+#include "backend/estimate/loop_pace.h"
 #include "backend/estimate/pipeline_state.h"
 #include "backend/estimate/unit_cycles.h"
 #include "backend/estimate/unit_law.h"
@@ -261,6 +262,8 @@ static void makeCompute(SambaPipelineRun *run, uint32_t index) {
   SambaComputeLaw law = sambaComputeLaw(unit, run->machine);
   SambaPipelineActor *actor = addActor(run, index, SAMBA_PIPELINE_COMPUTE, sambaUnitFirings(unit));
   actor->work = law.work;
+  for (uint32_t u = index; run->loop_paces && u != SAMBA_NO_INDEX; u = run->next_twin[u])
+    actor->work = fmax(actor->work, run->loop_paces[u]);
   actor->latency = law.latency;
   actor->first_part = law.first;
   for (uint32_t p = 0; p < unit->input_count; ++p)
@@ -413,6 +416,7 @@ void sambaPipelineBuild(SambaPipelineRun *run) {
   run->buffers = SAMBA_ARENA_ARRAY(&run->arena, SambaPipelineBuffer, section->unit_count);
   run->source_place = SAMBA_ARENA_ARRAY(&run->arena, uint32_t, section->stream_count);
   run->next_twin = SAMBA_ARENA_ARRAY(&run->arena, uint32_t, section->unit_count);
+  run->loop_paces = sambaSectionLoopPaces(section, run->machine, &run->arena);
   for (uint32_t u = 0; u < section->unit_count; ++u)
     run->next_twin[u] = SAMBA_NO_INDEX;
 

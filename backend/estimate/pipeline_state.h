@@ -122,6 +122,7 @@ typedef struct SambaPipelineRun {
   uint32_t *actor_of;           /* of each unit that stands for others: its first actor */
   SambaPipelineBuffer *buffers; /* of each such unit */
   uint32_t *next_twin;          /* of each unit, the next one that the same unit stands for */
+  const double *loop_paces;     /* of each unit, loop_pace.h; NULL: no streams have routes */
   uint32_t *source_place;       /* of each stream among those of its source's port */
   SAMBA_ARRAY(SambaPipelineEvent) events; /* a heap */
   uint32_t *list;                         /* of actors to look at, a ring */
