@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-SambaBestPlans sambaBestPlansMake(SambaArena *arena, uint32_t groups, uint32_t rank) {
-  SambaBestPlans plans = {groups, rank, SAMBA_ARENA_ARRAY(arena, SambaBestPlan, rank + 1)};
+SambaBestPlans sambaBestPlansMake(SambaArena *arena, uint32_t group_count, uint32_t rank) {
+  SambaBestPlans plans = {group_count, rank, SAMBA_ARENA_ARRAY(arena, SambaBestPlan, rank + 1)};
   for (uint32_t place = 0; place <= rank; ++place) {
-    plans.places[place].choices = SAMBA_ARENA_ARRAY(arena, SambaGroupChoice, groups);
-    plans.places[place].dims = SAMBA_ARENA_ARRAY(arena, SambaPipelineDims, groups);
+    plans.places[place].choices = SAMBA_ARENA_ARRAY(arena, SambaGroupChoice, group_count);
+    plans.places[place].dims = SAMBA_ARENA_ARRAY(arena, SambaPipelineDims, group_count);
   }
   return plans;
 }
@@ -35,9 +35,9 @@ bool sambaBestPlansKeep(SambaBestPlans *plans, double cycles, const SambaPipelin
   kept.cycles = cycles;
   kept.pipeline = *pipeline;
   kept.pipeline.groups = kept.dims;
-  memcpy(kept.choices, choices, plans->groups * sizeof *choices);
+  memcpy(kept.choices, choices, plans->group_count * sizeof *choices);
   if (pipeline->count)
-    memcpy(kept.dims, pipeline->groups, plans->groups * sizeof *kept.dims);
+    memcpy(kept.dims, pipeline->groups, plans->group_count * sizeof *kept.dims);
   places[place] = kept;
   return true;
 }

@@ -15,17 +15,17 @@ typedef struct SambaBestPlan {
 
 /* places[0] is the best, places[rank] the last one that is kept. */
 typedef struct SambaBestPlans {
-  uint32_t groups, rank;
+  uint32_t group_count, rank;
   SambaBestPlan *places;
 } SambaBestPlans;
 
 /* Room for plans of so many groups. Memory from the arena. */
-SambaBestPlans sambaBestPlansMake(SambaArena *arena, uint32_t groups, uint32_t rank);
+SambaBestPlans sambaBestPlansMake(SambaArena *arena, uint32_t group_count, uint32_t rank);
 /* Cycles that a plan must stay below to be kept. */
 double sambaBestPlansMost(const SambaBestPlans *plans);
 /* Keeps a copy of the plan, and forgets the last one for it. False when it is not kept: it is no
- * better than the last one, or takes exactly as many cycles as another, which is the same plan from
- * another start. */
+ * better than the last one, or is estimated to take exactly as many cycles as another, which is
+ * most likely the same plan from another start. */
 bool sambaBestPlansKeep(SambaBestPlans *plans, double cycles, const SambaPipeline *pipeline,
                         const SambaGroupChoice *choices);
 

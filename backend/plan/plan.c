@@ -408,9 +408,7 @@ static SambaStatus noPhases(void) {
 }
 
 static SambaStatus noRank(const SambaPlanner *planner) {
-  return sambaStatusMake(SAMBA_EXHAUSTED,
-                         "the section has no %u plans, of which the last is wanted",
-                         planner->rank + 1);
+  return sambaStatusMake(SAMBA_EXHAUSTED, "the section has fewer than %u plans", planner->rank + 1);
 }
 
 /* Plans the best pipeline anew, so that it works in phases. */
@@ -513,7 +511,7 @@ static SambaStatus checkOptions(const SambaPlanner *planner, uint32_t free_group
   if (planner->loads_apart &&
       (free_groups < planner->groups.count || sambaPlannerHasArrays(planner)))
     return noPhases();
-  if (planner->rank && planner->groups.count == 1)
+  if (planner->rank && (planner->groups.count == 1 || planner->loads_apart))
     return noRank(planner);
   if (planner->carries_sums && planner->groups.count > 1)
     return sambaStatusMake(SAMBA_EXHAUSTED,

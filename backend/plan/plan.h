@@ -12,8 +12,8 @@ enum { SAMBA_MOST_PARALLEL_DIVISOR = 4096 };
 typedef struct SambaPlanOptions {
   uint32_t parallel_divisor; /* use 1/n of the machine's units (0 or 1: all); raised when placing or
                                 routing failed */
-  uint32_t rank;      /* the plan of several groups that is wanted, by its estimate: 0 is the best,
-                         refused where there are fewer */
+  uint32_t rank;      /* the plan of several groups that is wanted, by its estimate: 0 is the best.
+                         Refused where there are fewer plans to make, and in phases */
   bool tries_beside;  /* numbers of replicas beside those of the best pipeline, too: takes longer */
   uint32_t sum_parts; /* a contraction that is a section of its own takes its sums in so many parts,
                          each with what is loaded for it (0 or 1: as the search likes) */

@@ -276,6 +276,7 @@ typedef struct OtherWay {
 } OtherWay;
 
 static const OtherWay otherWays[] = {
+    /* PMU bytes, rows, bandwidth, PCUs; parts of sums; rank */
     {1, 1, 1, 1, 0, 0, TRIES_BESIDE}, {2, 1, 1, 1, 0, 0, AS_IS},
     {4, 1, 1, 1, 0, 0, AS_IS},        {8, 1, 1, 1, 0, 0, AS_IS},
     {1, 2, 1, 1, 0, 0, AS_IS},        {1, 1, 2, 1, 0, 0, AS_IS},
@@ -368,7 +369,7 @@ static uint64_t compareOther(Comparison *comparison, const OtherWay *way,
                               .loads_apart = way->option == LOADS_APART,
                               .searches = searches,
                               .work = &work};
-  if (options.loads_apart) /* its searches are those of the first plan once more */
+  if (options.loads_apart || options.rank) /* the searches are those of the first plan once more */
     options.work = NULL;
   SambaArena arena = {0};
   SambaSection *section;
@@ -455,8 +456,9 @@ static uint32_t beginComparison(Comparison *comparison, SambaPlanCompare compare
 }
 
 /* The planner ranks candidates by a model that is coarser than the prediction. So what it does with
- * more room may be slower than what it does with less: these plans are made too, the first one with
- * other numbers of replicas, and compared by the prediction. `given`: the mappings that were there
+ * more room may be slower than what it does with less, and what it ranks lower may be the best:
+ * these plans are made too, the first one with other numbers of replicas, and compared by the
+ * prediction. `given`: the mappings that were there
  * before. */
 static void compareOthers(const SambaPlanTarget *target, SambaPlanCompare compares,
                           const SambaMapping *given, Wanted *wanted) {
@@ -466,12 +468,14 @@ static void compareOthers(const SambaPlanTarget *target, SambaPlanCompare compar
   comparison.plans[0].fits = comparison.plans[0].exact = true;
   comparison.plans[0].cost = comparison.best;
   SambaSearchMemo *searches = searchesOf(target);
-  uint32_t count = compares == SAMBA_COMPARE_ALL || isOneGroup(graph) ? otherWayCount : 1;
+  bool alone = isOneGroup(graph); /* of such a plan there are no others by rank */
+  uint32_t count = compares == SAMBA_COMPARE_ALL || alone ? otherWayCount : 1;
   uint32_t known = beginComparison(&comparison, compares, given);
   uint64_t work = comparison.best.work;
   for (uint32_t i = known; i < count; ++i) {
     memcpy(graph->mappings, given, mappingBytes(graph));
-    work += compareOther(&comparison, &otherWays[i], searches);
+    if (!alone || !otherWays[i].rank)
+      work += compareOther(&comparison, &otherWays[i], searches);
   }
   if (compares == SAMBA_COMPARE_ALL)
     widenTaken(&comparison, given);
