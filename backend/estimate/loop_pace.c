@@ -7,17 +7,15 @@
 #include "backend/section/fabric/stream_loops.h"
 #include "backend/section/pcu.h"
 #include "backend/section/width.h"
+#include "support/number/integer.h"
 
 #include <math.h>
 
-/* Ports that take from more streams than this are looked at in their first turns only. */
-enum { mostTurns = 4 };
-
-static bool isRouted(const SambaSection *section) {
-  bool routed = false;
-  for (uint32_t s = 0; s < section->stream_count && !routed; ++s)
-    routed = section->streams[s].hop_count > 0;
-  return routed;
+static bool hasRoutes(const SambaSection *section) {
+  bool found = false;
+  for (uint32_t s = 0; s < section->stream_count && !found; ++s)
+    found = section->streams[s].hop_count > 0;
+  return found;
 }
 
 /* Whether the port has an operand of the array, and takes a token of it in each firing. */
@@ -31,65 +29,51 @@ static bool isOperand(const SambaUnit *unit, uint32_t port) {
              1;
 }
 
-/* Whether the port takes from the stream in this turn. */
-static bool takesIn(const SambaPort *port, uint32_t turn, uint32_t stream) {
-  return port->stream_count && port->streams[turn % port->stream_count] == stream;
+/* How an array takes a stream of its operand, whose vectors it uses one after the other in `work`
+ * cycles. */
+static SambaLoopTaker takerOf(const SambaPort *port, uint32_t stream, uint64_t vectors,
+                              uint64_t work, const SambaMachine *machine) {
+  SambaLoopTaker taker = {.evenly = true,
+                          .streams = port->stream_count,
+                          .rest = (uint64_t)sambaCeilDiv((int64_t)work, (int64_t)vectors) - 1,
+                          .latency = (uint64_t)machine->hop_cycles};
+  while (port->streams[taker.place] != stream)
+    ++taker.place;
+  return taker;
 }
 
-/* takers: room for those of all streams. works: cycles of a firing of each unit. */
-static void describeStreams(const SambaSection *section, const SambaMachine *machine,
-                            const uint64_t *works, uint32_t turn, SambaLoopStream *streams,
-                            SambaLoopTaker *takers) {
-  for (uint32_t s = 0; s < section->stream_count; ++s) {
-    const SambaStream *stream = &section->streams[s];
-    const SambaUnit *source = &section->units[stream->source.unit];
-    double vectors = sambaTokenVectors(&source->outputs[stream->source.port], stream->kind,
-                                       sambaStreamVectorBytes(section, stream, machine));
-    streams[s] = (SambaLoopStream){.vectors = (uint64_t)fmax(1, vectors), .takers = takers};
-    for (uint32_t d = 0; d < stream->destination_count; ++d) {
-      SambaEndpoint end = stream->destinations[d];
-      const SambaUnit *unit = &section->units[end.unit];
-      bool evenly = stream->kind == SAMBA_STREAM_VECTOR && isOperand(unit, end.port) &&
-                    takesIn(&unit->inputs[end.port], turn, s);
-      uint64_t rest = evenly ? works[end.unit] / streams[s].vectors : 0;
-      *takers++ = (SambaLoopTaker){evenly, rest > 1 ? rest - 1 : 0, (uint64_t)machine->hop_cycles};
-    }
+static void describeStream(const SambaSection *section, const SambaMachine *machine, uint32_t index,
+                           const SambaLoopGrid *grid) {
+  const SambaStream *stream = &section->streams[index];
+  const SambaPort *made = &section->units[stream->source.unit].outputs[stream->source.port];
+  SambaLoopStream *described = &grid->streams[index];
+  described->vectors = (uint64_t)sambaTokenVectors(
+      made, stream->kind, sambaStreamVectorBytes(section, stream, machine));
+  for (uint32_t d = 0; d < stream->destination_count; ++d) {
+    SambaEndpoint end = stream->destinations[d];
+    const SambaUnit *unit = &section->units[end.unit];
+    if (stream->kind == SAMBA_STREAM_VECTOR && isOperand(unit, end.port))
+      described->takers[d] = takerOf(&unit->inputs[end.port], index, described->vectors,
+                                     grid->paces[end.unit], machine);
   }
 }
 
 const double *sambaSectionLoopPaces(const SambaSection *section, const SambaMachine *machine,
                                     SambaArena *arena) {
-  if (!isRouted(section))
+  if (!hasRoutes(section))
     return NULL;
-  SambaArena scratch = {0};
-  size_t destinations = 0;
-  uint32_t turns = 1;
+  SambaLoopGrid grid = sambaLoopGridMake(section);
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    if (section->units[u].kind == SAMBA_UNIT_COMPUTE)
+      grid.paces[u] = (uint64_t)ceil(sambaComputeLaw(&section->units[u], machine).work);
   for (uint32_t s = 0; s < section->stream_count; ++s)
-    destinations += section->streams[s].destination_count;
-  SambaLoopStream *streams = SAMBA_ARENA_ARRAY(&scratch, SambaLoopStream, section->stream_count);
-  SambaLoopTaker *takers = SAMBA_ARENA_ARRAY(&scratch, SambaLoopTaker, destinations);
-  SambaLoop *loops = SAMBA_ARENA_ARRAY(&scratch, SambaLoop, section->unit_count);
-  uint64_t *works = SAMBA_ARENA_ARRAY(&scratch, uint64_t, section->unit_count);
-  const SambaRoutes *routes = sambaRoutesFind(machine, section, &scratch);
+    describeStream(section, machine, s, &grid);
+
   double *paces = SAMBA_ARENA_ARRAY(arena, double, section->unit_count);
-
-  for (uint32_t u = 0; u < section->unit_count; ++u) {
-    const SambaUnit *unit = &section->units[u];
-    if (unit->kind != SAMBA_UNIT_COMPUTE)
-      continue;
-    works[u] = (uint64_t)ceil(sambaComputeLaw(unit, machine).work);
-    for (uint32_t p = 0; p < unit->input_count; ++p)
-      if (isOperand(unit, p) && unit->inputs[p].stream_count > turns)
-        turns = unit->inputs[p].stream_count;
-  }
-
-  for (uint32_t turn = 0; turn < turns && turn < mostTurns; ++turn) {
-    describeStreams(section, machine, works, turn, streams, takers);
-    sambaStreamLoopsFind(section, machine, routes, streams, works, loops);
-    for (uint32_t u = 0; u < section->unit_count; ++u)
-      if (loops[u].tokens > 0)
-        paces[u] = fmax(paces[u], loops[u].cycles / loops[u].tokens);
-  }
-  sambaArenaDestroy(&scratch);
+  const SambaRoutes *routes = sambaRoutesFind(machine, section, &grid.scratch);
+  const SambaLoop *loops = sambaStreamLoopsFind(section, machine, routes, &grid, &grid.scratch);
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    paces[u] = loops[u].tokens > 0 ? loops[u].cycles / loops[u].tokens : 0;
+  sambaLoopGridDestroy(&grid);
   return paces;
 }

@@ -5,8 +5,8 @@
 #include "backend/machine/machine.h"
 #include "backend/section/section.h"
 
-/* Cycles per firing of each unit: those of the slowest loop of operands that it is in, 0 where none
- * holds it up. NULL before streams have routes. Memory from the arena. */
+/* Cycles per firing of each unit: those of the slowest loop among the arrays that operands join it
+ * with, 0 where none holds them up. NULL before streams have routes. Memory from the arena. */
 const double *sambaSectionLoopPaces(const SambaSection *section, const SambaMachine *machine,
                                     SambaArena *arena);
 

@@ -63,27 +63,28 @@ typedef struct Ways {
   double nearest, farthest;
 } Ways;
 
-static bool isSuch(const SambaPipelineRun *run, SambaEndpoint end, SambaEndpoint wanted) {
-  return run->twins.of[end.unit] == run->twins.of[wanted.unit] && end.port == wanted.port;
+static bool isTwinEnd(const SambaPipelineRun *run, SambaEndpoint end, SambaEndpoint other) {
+  return run->twins.of[end.unit] == run->twins.of[other.unit] && end.port == other.port;
 }
 
-/* The same on average over the twins of a unit that the stream comes from: one way of 64 that
- * happens to be long would be that of all. The order of a stream's destinations says nothing. */
-static Ways meanWaysTo(const SambaPipelineRun *run, uint32_t unit, uint32_t port, uint32_t number,
+/* Ways to the twins of a destination, on average over the twins of the unit that sends: one way of
+ * 64 that happens to be long would be that of all. place: of the stream at the port. The order of a
+ * stream's destinations says nothing. */
+static Ways meanWaysTo(const SambaPipelineRun *run, uint32_t unit, uint32_t port, uint32_t place,
                        SambaEndpoint wanted) {
   const SambaSection *section = run->section;
   Ways sum = {0, 0};
   uint32_t count = 0;
   for (uint32_t u = unit; u != SAMBA_NO_INDEX; u = run->next_twin[u]) {
-    const SambaStream *stream = &section->streams[section->units[u].outputs[port].streams[number]];
+    const SambaStream *stream = &section->streams[section->units[u].outputs[port].streams[place]];
     Ways own = {INFINITY, 0};
     for (uint32_t d = 0; d < stream->destination_count; ++d) {
-      if (!isSuch(run, stream->destinations[d], wanted))
+      if (!isTwinEnd(run, stream->destinations[d], wanted))
         continue;
       double switches = switchesBetween(run, u, stream->destinations[d].unit);
       own = (Ways){fmin(own.nearest, switches), fmax(own.farthest, switches)};
     }
-    if (own.farthest == 0) /* its stream of that number goes to others */
+    if (own.farthest == 0) /* its stream in that place goes to others */
       continue;
     sum = (Ways){sum.nearest + own.nearest, sum.farthest + own.farthest};
     ++count;
@@ -93,14 +94,14 @@ static Ways meanWaysTo(const SambaPipelineRun *run, uint32_t unit, uint32_t port
   return (Ways){sum.nearest / count, sum.farthest / count};
 }
 
-/* And on average over the twins of a unit that the stream goes to. */
+/* The way from the source of a stream, on average over the twins of the unit that takes it. */
 static Ways meanWaysFrom(const SambaPipelineRun *run, uint32_t unit, uint32_t port,
-                         uint32_t number) {
+                         uint32_t place) {
   const SambaSection *section = run->section;
   double sum = 0;
   uint32_t count = 0;
   for (uint32_t u = unit; u != SAMBA_NO_INDEX; u = run->next_twin[u]) {
-    uint32_t stream = section->units[u].inputs[port].streams[number];
+    uint32_t stream = section->units[u].inputs[port].streams[place];
     sum += switchesBetween(run, u, section->streams[stream].source.unit);
     ++count;
     if (!sambaUnitIsPlaced(&section->units[u]))
@@ -109,22 +110,24 @@ static Ways meanWaysFrom(const SambaPipelineRun *run, uint32_t unit, uint32_t po
   return (Ways){sum / count, sum / count};
 }
 
+/* A link to the port at the other end of a stream. */
+static SambaPipelineLink linkTo(uint32_t stream, const SambaPort *port) {
+  return (SambaPipelineLink){
+      .streams = port->stream_count, .block = blockOf(port), .place = placeOf(port, stream)};
+}
+
 /* Before there are places, the slowest way decides how late a stream's vectors are, and the
  * shortest one how many of them its FIFOs hold. */
-static SambaPipelineLink linkTo(const SambaPipelineRun *run, uint32_t stream, Ways ways,
-                                const SambaPort *port, double source_latency) {
-  bool placed = sambaUnitIsPlaced(&run->section->units[run->section->streams[stream].source.unit]);
-  bool alone = run->section->streams[stream].destination_count == 1;
+static void setWays(const SambaPipelineRun *run, SambaPipelineLink *link, uint32_t stream,
+                    Ways ways, double source_latency) {
+  const SambaStream *record = &run->section->streams[stream];
+  bool placed = sambaUnitIsPlaced(&run->section->units[record->source.unit]);
+  bool alone = record->destination_count == 1;
   double holding = placed || !alone ? ways.nearest : fmin(ways.nearest, SAMBA_NEAR_HOPS);
-  SambaPipelineLink link = {.streams = port->stream_count,
-                            .block = blockOf(port),
-                            .place = placeOf(port, stream),
-                            .latency = ways.farthest * (double)run->machine->hop_cycles,
-                            .capacity =
-                                (double)run->machine->fifo_depth * (holding + 1) + source_latency};
-  if (run->section->streams[stream].kind == SAMBA_STREAM_CONTROL)
-    link.capacity = 1 << 20;
-  return link;
+  link->latency = ways.farthest * (double)run->machine->hop_cycles;
+  link->capacity = (double)run->machine->fifo_depth * (holding + 1) + source_latency;
+  if (record->kind == SAMBA_STREAM_CONTROL)
+    link->capacity = 1 << 20;
 }
 
 /* Cycles of a token on a stream: a link passes a vector per cycle, or fewer when credits are late.
@@ -155,8 +158,9 @@ static void addInput(SambaPipelineRun *run, SambaPipelineActor *actor, uint32_t 
     const SambaStream *stream = &section->streams[port->streams[s]];
     const SambaUnit *source = &section->units[stream->source.unit];
     uint32_t twin = run->twins.of[stream->source.unit];
-    input->links[s] = linkTo(run, port->streams[s], meanWaysFrom(run, actor->unit, port_index, s),
-                             &source->outputs[stream->source.port], 0);
+    input->links[s] = linkTo(port->streams[s], &source->outputs[stream->source.port]);
+    setWays(run, &input->links[s], port->streams[s], meanWaysFrom(run, actor->unit, port_index, s),
+            0);
     input->links[s].actor = actorAt(run, twin, true, stream->source.port, &input->links[s].port);
   }
 }
@@ -218,9 +222,7 @@ static void addOutput(SambaPipelineRun *run, SambaPipelineActor *actor, uint32_t
     for (uint32_t d = 0; d < stream->destination_count; ++d) {
       SambaEndpoint end = stream->destinations[d];
       uint32_t twin = run->twins.of[end.unit];
-      const SambaPort *there = &section->units[end.unit].inputs[end.port];
-      Ways ways = meanWaysTo(run, actor->unit, port_index, s, end);
-      SambaPipelineLink link = linkTo(run, port->streams[s], ways, there, latency);
+      SambaPipelineLink link = linkTo(port->streams[s], &section->units[end.unit].inputs[end.port]);
       link.actor = actorAt(run, twin, false, end.port, &link.port);
       /* The twin may be dealt its tokens later in each round. */
       const SambaPort *twin_port = &section->units[twin].inputs[end.port];
@@ -230,10 +232,11 @@ static void addOutput(SambaPipelineRun *run, SambaPipelineActor *actor, uint32_t
       uint32_t k = output->first_link[s];
       while (k < count && !sameLink(&output->links[k], &link))
         ++k;
-      if (k == count)
-        output->links[count++] = link;
-      output->links[k].latency = fmax(output->links[k].latency, link.latency);
-      output->links[k].capacity = fmin(output->links[k].capacity, link.capacity);
+      if (k < count)
+        continue;
+      Ways ways = meanWaysTo(run, actor->unit, port_index, s, end);
+      setWays(run, &link, port->streams[s], ways, latency);
+      output->links[count++] = link;
     }
   }
   output->first_link[port->stream_count] = count;

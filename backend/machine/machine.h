@@ -102,6 +102,10 @@ bool sambaMachineAgIsAbove(const SambaMachine *machine, int32_t ag);
  * die edge. */
 int64_t sambaMachineHopCycles(const SambaMachine *machine, int32_t x0, int32_t y0, int32_t x1,
                               int32_t y1);
+/* FIFOs in which a vector that stays a step longer holds up those behind it. */
+static inline bool sambaMachineFifosAreShort(const SambaMachine *machine) {
+  return machine->fifo_depth <= machine->credit_cycles + 1;
+}
 
 /* What addresses of tensors are multiples of: a burst, because generators count whole bursts from a
  * tensor's first byte, and no two tensors share one. Devices may keep track of what was written by

@@ -12,6 +12,8 @@
 
 /* A search that takes longer keeps what it has found. */
 enum { mostPasses = 1024 };
+/* Ports that take from more streams than this are looked at in their first turns only. */
+enum { mostTurns = 4 };
 
 typedef struct Edge {
   uint32_t from, to;
@@ -22,9 +24,9 @@ typedef struct Graph {
   const SambaSection *section;
   const SambaMachine *machine;
   const SambaRoutes *routes; /* of each stream */
-  const SambaLoopStream *streams;
-  const uint64_t *paces; /* of units without loops */
-  SambaLoop *loops;      /* gets the result */
+  const SambaLoopGrid *grid;
+  uint32_t turn;    /* in which all ports take */
+  SambaLoop *loops; /* gets the result */
   uint32_t node_count;
   SAMBA_ARRAY(Edge) edges;
   SAMBA_ARRAY(uint32_t) group; /* of nodes that edges join, a forest */
@@ -53,7 +55,7 @@ static void addEdge(Graph *graph, uint32_t from, uint32_t to, double cycles, dou
 
 /* The source of a stream, and what ties it to the steps of its unit. */
 static uint32_t addSource(Graph *graph, uint32_t index) {
-  const SambaLoopStream *stream = &graph->streams[index];
+  const SambaLoopStream *stream = &graph->grid->streams[index];
   uint32_t unit = graph->section->streams[index].source.unit;
   uint32_t source = addNode(graph);
   if (stream->tied) {
@@ -134,7 +136,9 @@ static void addDestination(const Tree *tree, uint32_t unit, const SambaLoopTaker
   bool own = end == SAMBA_NO_INDEX;
   Chain chain = own ? (Chain){addBranch(tree, end), 1, taker->latency} : tree->chains[end];
   addEdge(tree->graph, chain.node, unit, (double)chain.cycles, 0);
-  addEdge(tree->graph, unit, chain.node, (double)(chain.fifos * tree->credit + taker->rest),
+  /* What short FIFOs add at the destination itself is in the work of its firings. */
+  uint64_t rest = sambaMachineFifosAreShort(tree->graph->machine) ? 0 : taker->rest;
+  addEdge(tree->graph, unit, chain.node, (double)(chain.fifos * tree->credit + rest),
           tokensOf(tree, chain.fifos));
 }
 
@@ -147,13 +151,18 @@ static void useHops(const Tree *tree, uint32_t end, bool *used) {
   }
 }
 
+static bool isInTurn(const Graph *graph, const SambaLoopTaker *taker) {
+  return taker->evenly && graph->turn % taker->streams == taker->place;
+}
+
 static void addStream(Graph *graph, uint32_t index) {
   const SambaStream *record = &graph->section->streams[index];
-  Tree tree = {.graph = graph, .stream = &graph->streams[index], .routes = &graph->routes[index]};
+  Tree tree = {
+      .graph = graph, .stream = &graph->grid->streams[index], .routes = &graph->routes[index]};
   const SambaLoopTaker *takers = tree.stream->takers;
   bool any = false;
   for (uint32_t d = 0; d < record->destination_count; ++d)
-    any |= takers[d].evenly;
+    any |= isInTurn(graph, &takers[d]);
   if (!any)
     return;
 
@@ -168,13 +177,13 @@ static void addStream(Graph *graph, uint32_t index) {
 
   bool *used = sambaAllocateZeroed(record->hop_count, sizeof *used);
   for (uint32_t d = 0; d < record->destination_count; ++d)
-    if (takers[d].evenly)
+    if (isInTurn(graph, &takers[d]))
       useHops(&tree, tree.routes->ends[d], used);
   for (uint32_t h = 0; h < record->hop_count; ++h)
     if (used[h])
       growChain(&tree, h);
   for (uint32_t d = 0; d < record->destination_count; ++d)
-    if (takers[d].evenly)
+    if (isInTurn(graph, &takers[d]))
       addDestination(&tree, record->destinations[d].unit, &takers[d], tree.routes->ends[d]);
 
   free(used);
@@ -242,17 +251,23 @@ static SambaLoop slowestLoop(Graph *graph, const uint32_t *edges, uint32_t edge_
   return slowest;
 }
 
+/* By whole cycles of a firing: no more are told apart. */
+static bool isSlower(const SambaLoop *loop, const SambaLoop *other) {
+  return other->tokens == 0 ||
+         (uint64_t)(loop->cycles / loop->tokens) > (uint64_t)(other->cycles / other->tokens);
+}
+
 static void searchGroup(Graph *graph, const uint32_t *edges, uint32_t edge_count,
                         const uint32_t *nodes, uint32_t node_count, uint32_t *round) {
   uint64_t pace = 0;
   for (uint32_t n = 0; n < node_count; ++n)
-    if (nodes[n] < graph->section->unit_count && graph->paces[nodes[n]] > pace)
-      pace = graph->paces[nodes[n]];
+    if (nodes[n] < graph->section->unit_count && graph->grid->paces[nodes[n]] > pace)
+      pace = graph->grid->paces[nodes[n]];
   SambaLoop loop = slowestLoop(graph, edges, edge_count, nodes, node_count, (double)pace, round);
   if (loop.cycles <= (double)pace * loop.tokens)
     return;
   for (uint32_t n = 0; n < node_count; ++n)
-    if (nodes[n] < graph->section->unit_count)
+    if (nodes[n] < graph->section->unit_count && isSlower(&loop, &graph->loops[nodes[n]]))
       graph->loops[nodes[n]] = loop;
 }
 
@@ -299,22 +314,46 @@ static void searchGroups(Graph *graph) {
   free(members);
 }
 
-void sambaStreamLoopsFind(const SambaSection *section, const SambaMachine *machine,
-                          const SambaRoutes *routes, const SambaLoopStream *streams,
-                          const uint64_t *paces, SambaLoop *out_loops) {
-  Graph graph = {.section = section,
-                 .machine = machine,
-                 .routes = routes,
-                 .streams = streams,
-                 .paces = paces,
-                 .loops = out_loops};
-  for (uint32_t u = 0; u < section->unit_count; ++u) {
-    out_loops[u] = (SambaLoop){0, 0};
-    addNode(&graph);
-  }
+static void searchTurn(Graph *graph) {
+  for (uint32_t u = 0; u < graph->section->unit_count; ++u)
+    addNode(graph);
+  for (uint32_t s = 0; s < graph->section->stream_count; ++s)
+    addStream(graph, s);
+  searchGroups(graph);
+  sambaArrayFree(&graph->edges);
+  sambaArrayFree(&graph->group);
+}
+
+SambaLoopGrid sambaLoopGridMake(const SambaSection *section) {
+  SambaLoopGrid grid = {0};
+  grid.streams = SAMBA_ARENA_ARRAY(&grid.scratch, SambaLoopStream, section->stream_count);
+  grid.paces = SAMBA_ARENA_ARRAY(&grid.scratch, uint64_t, section->unit_count);
   for (uint32_t s = 0; s < section->stream_count; ++s)
-    addStream(&graph, s);
-  searchGroups(&graph);
-  sambaArrayFree(&graph.edges);
-  sambaArrayFree(&graph.group);
+    grid.streams[s].takers =
+        SAMBA_ARENA_ARRAY(&grid.scratch, SambaLoopTaker, section->streams[s].destination_count);
+  return grid;
+}
+
+void sambaLoopGridDestroy(SambaLoopGrid *grid) { sambaArenaDestroy(&grid->scratch); }
+
+SambaLoop *sambaStreamLoopsFind(const SambaSection *section, const SambaMachine *machine,
+                                const SambaRoutes *routes, const SambaLoopGrid *grid,
+                                SambaArena *arena) {
+  SambaLoop *loops = SAMBA_ARENA_ARRAY(arena, SambaLoop, section->unit_count);
+  uint32_t turns = 1;
+  for (uint32_t s = 0; s < section->stream_count; ++s)
+    for (uint32_t d = 0; d < section->streams[s].destination_count; ++d) {
+      uint32_t streams = grid->streams[s].takers[d].streams;
+      turns = streams > turns ? streams : turns;
+    }
+  for (uint32_t turn = 0; turn < turns && turn < mostTurns; ++turn) {
+    Graph graph = {.section = section,
+                   .machine = machine,
+                   .routes = routes,
+                   .grid = grid,
+                   .turn = turn,
+                   .loops = loops};
+    searchTurn(&graph);
+  }
+  return loops;
 }

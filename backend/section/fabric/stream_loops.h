@@ -13,28 +13,41 @@
 
 /* How a destination takes the tokens of a stream. */
 typedef struct SambaLoopTaker {
-  bool evenly;      /* one for each firing, and all of it at one pace: else it is in no loop */
-  uint64_t rest;    /* cycles of a firing after it has taken the last vector */
-  uint64_t latency; /* cycles on the way, where the stream has no hops to it */
+  bool evenly;             /* one for each firing, and all of it at one pace: else it is in no
+                              loop */
+  uint32_t streams, place; /* its port takes from so many streams in turn, and this one is there */
+  uint64_t rest;           /* cycles of a firing after it has taken the last vector */
+  uint64_t latency;        /* cycles on the way, where the stream has no hops to it */
 } SambaLoopTaker;
 
 typedef struct SambaLoopStream {
-  uint64_t vectors; /* of a token */
-  bool tied;        /* its unit makes a token in each firing, at one pace ... */
-  uint64_t latency; /* ... and so many cycles later */
-  const SambaLoopTaker *takers;
+  uint64_t vectors;       /* of a token */
+  bool tied;              /* its unit makes a token in each firing, at one pace ... */
+  uint64_t latency;       /* ... and so many cycles later */
+  SambaLoopTaker *takers; /* of each destination */
 } SambaLoopStream;
+
+/* A section as a search for loops sees it. */
+typedef struct SambaLoopGrid {
+  SambaArena scratch;
+  SambaLoopStream *streams;
+  uint64_t *paces; /* of each unit: cycles of a firing without loops */
+} SambaLoopGrid;
+
+/* All zero, with room for the takers of each stream. */
+SambaLoopGrid sambaLoopGridMake(const SambaSection *section);
+void sambaLoopGridDestroy(SambaLoopGrid *grid);
 
 /* Cycles to go around, and firings that fit on the way: none where tokens is 0. */
 typedef struct SambaLoop {
   double cycles, tokens;
 } SambaLoop;
 
-/* The slowest loop that each unit is in, if it is slower than any of the units that the loop joins
- * would be without it: `paces`, their cycles per firing. One entry per unit and stream of a routed
- * section. */
-void sambaStreamLoopsFind(const SambaSection *section, const SambaMachine *machine,
-                          const SambaRoutes *routes, const SambaLoopStream *streams,
-                          const uint64_t *paces, SambaLoop *out_loops);
+/* The slowest loop among units that streams join, for each of them, if it is slower than the
+ * slowest of them is without it. Units are in different turns at a time, so of their turns the
+ * slowest counts; of many turns the first few are looked at. One entry per unit, from the arena. */
+SambaLoop *sambaStreamLoopsFind(const SambaSection *section, const SambaMachine *machine,
+                                const SambaRoutes *routes, const SambaLoopGrid *grid,
+                                SambaArena *arena);
 
 #endif

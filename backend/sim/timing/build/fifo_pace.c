@@ -117,7 +117,7 @@ uint64_t sambaFifoPace(const SambaMachine *machine, const SambaSection *section,
                        uint64_t lanes, uint64_t step_cycles) {
   const SambaUnit *unit = &section->units[index];
   SambaArena scratch = {0};
-  if (!sambaFifosAreShort(machine))
+  if (!sambaMachineFifosAreShort(machine))
     return 0;
 
   Walk walk = {.points = sambaSimdWalkMake(&scratch, machine, section, unit, lanes),

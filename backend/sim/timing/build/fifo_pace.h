@@ -4,11 +4,6 @@
 
 #include "backend/sim/timing/engine/timing_state.h"
 
-/* FIFOs in which a vector that stays a step longer holds up those behind it. */
-static inline bool sambaFifosAreShort(const SambaMachine *machine) {
-  return machine->fifo_depth <= machine->credit_cycles + 1;
-}
-
 /* Cycles of a firing of a SIMD unit whose steps cover `lanes` points and take `step_cycles` each,
  * when its inputs could come at any time but pass FIFOs that hold fewer vectors than a credit's
  * round trip takes cycles. 0: FIFOs are long enough. */

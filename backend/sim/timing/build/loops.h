@@ -1,4 +1,4 @@
-/* Loops of streams: what units pass when ways that meet again differ in length. */
+/* The pace of compute units in loops of streams (backend/section/fabric/stream_loops.h). */
 #ifndef SAMBA_BACKEND_SIM_TIMING_BUILD_LOOPS_H
 #define SAMBA_BACKEND_SIM_TIMING_BUILD_LOOPS_H
 
