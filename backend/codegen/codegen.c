@@ -131,14 +131,29 @@ static SambaStatus followPipeline(SambaCodegen *codegen, uint32_t g, const Samba
 static SambaStatus addReader(SambaCodegen *codegen, uint32_t g, uint32_t operand,
                              uint32_t indexed) {
   const SambaStageOperand *map = &codegen->groups.groups[g]->operands[operand].map;
-  const SambaTileNest *nest = &codegen->plans[g].nest;
-  uint32_t ports = 1;
-  if (indexed == SAMBA_NO_INDEX)
-    ports = sambaTileNestReadPorts(nest, operand) * sambaTileNestTwinsInside(nest, operand);
-  for (uint32_t part = 0; part < ports; ++part)
-    sambaArrayAppend(&codegen->tensors[map->tensor].readers,
-                     ((SambaConsumer){g, operand, indexed, part}));
+  sambaArrayAppend(&codegen->tensors[map->tensor].readers,
+                   ((SambaConsumer){g, operand, indexed, 0}));
   return followPipeline(codegen, g, map, "the read");
+}
+
+/* Gives the readers of a tensor, whose slices are known, the read ports that they need. */
+static void addReadPorts(SambaCodegen *codegen, SambaTensorPlan *plan) {
+  size_t count = plan->readers.size;
+  SambaConsumer *readers = SAMBA_ARENA_ARRAY(&codegen->scratch, SambaConsumer, count);
+  memcpy(readers, plan->readers.data, count * sizeof *readers);
+  plan->readers.size = 0;
+  for (size_t i = 0; i < count; ++i) {
+    SambaConsumer reader = readers[i];
+    SambaTileNest *nest = &codegen->plans[reader.group].nest;
+    uint32_t ports = 1;
+    if (reader.indexed == SAMBA_NO_INDEX) {
+      nest->sliced[reader.operand] = plan->slices.count;
+      ports = sambaTileNestReadPorts(nest, reader.operand) *
+              sambaTileNestTwinsInside(nest, reader.operand);
+    }
+    for (; reader.part < ports; ++reader.part)
+      sambaArrayAppend(&plan->readers, reader);
+  }
 }
 
 /* A tensor between stages lives in buffers, each of which all its writers feed. */
@@ -271,6 +286,7 @@ static SambaStatus settleTensor(SambaCodegen *codegen, uint32_t t) {
     SAMBA_RETURN_IF_ERROR(followPipeline(codegen, plan->writers.data[i],
                                          &codegen->groups.groups[plan->writers.data[i]]->output,
                                          "the write"));
+  addReadPorts(codegen, plan);
   plan->replicas = sambaSliceReplicas(&codegen->pipeline, &plan->slices);
   uint32_t readers = (uint32_t)plan->readers.size;
   bool halves = readers > 0;

@@ -274,6 +274,8 @@ void sambaTileNestFill(const SambaStageGraph *graph, const SambaGroup *group,
   out_nest->group = group;
   out_nest->machine = machine;
   out_nest->pipeline_count = pipeline_count;
+  for (uint32_t i = 0; i < group->operand_count; ++i)
+    out_nest->sliced[i] = pipeline_count;
 
   for (uint32_t dim = 0; dim < group->dim_count; ++dim) {
     out_nest->tile[dim] = tile[dim];

@@ -460,13 +460,15 @@ double sambaTileNestBankTurns(const SambaTileNest *nest, uint32_t operand) {
   return dense && nest->machine->vector_bytes % rows == 0 ? 1 : 2;
 }
 
-/* Dimensions whose copies get different tokens of an operand, as bits. */
+/* Dimensions whose copies get different tokens of an operand from the same buffer, as bits. */
 static uint32_t dimsApart(const SambaTileNest *nest, uint32_t operand) {
   uint32_t dims = 0;
-  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
-    if (nest->unroll[dim] > 1 && !sambaTileNestIsPipelined(nest, dim) &&
+  for (uint32_t position = 0; position < nest->group->dim_count; ++position) {
+    uint32_t dim = nest->dim_at[position];
+    if (nest->unroll[dim] > 1 && position >= nest->sliced[operand] &&
         sambaGroupDepends(nest->group, operand, dim))
       dims |= 1u << dim;
+  }
   return dims;
 }
 

@@ -28,6 +28,9 @@ typedef struct SambaTileNest {
   const SambaMachine *machine;
   uint32_t pipeline_count; /* the outermost loops, of the pipeline: dim_at[0] and so on */
   uint32_t dim_at[SAMBA_MAX_STAGE_DIMS];
+  /* Of each operand from buffers of the section: the first loops of the pipeline, which slice it.
+   * Replicas along the others share its buffers, as copies do. */
+  uint32_t sliced[SAMBA_MAX_GROUP_OPERANDS];
   int64_t tile[SAMBA_MAX_STAGE_DIMS], tiles[SAMBA_MAX_STAGE_DIMS];
   int64_t trips[SAMBA_MAX_STAGE_DIMS];      /* tiles of one copy */
   int64_t pass[SAMBA_MAX_STAGE_DIMS];       /* divides the tile */
@@ -74,7 +77,8 @@ typedef struct SambaTileBox {
 SambaStatus sambaTileNestMake(const SambaStageGraph *graph, const SambaGroup *group,
                               const SambaMachine *machine, SambaTileNest *out_nest);
 /* The same from parts, unchecked, for searches: order, tile, unroll as in SambaMapping; levels are
- * left zero, and sambaTileNestSettleTokens comes before anything is asked about operands. */
+ * left zero, all loops of the pipeline slice all operands, and sambaTileNestSettleTokens comes
+ * before anything is asked about operands. */
 void sambaTileNestFill(const SambaStageGraph *graph, const SambaGroup *group,
                        const SambaMachine *machine, uint32_t pipeline_count, const uint32_t *order,
                        const int64_t *tile, const uint32_t *unroll, SambaTileNest *out_nest);

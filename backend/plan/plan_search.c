@@ -80,14 +80,22 @@ static bool storesEvenParts(const Search *search) {
   return even;
 }
 
+/* The nest of the search's tiles, order and copies. */
+static void fillNest(const Search *search, SambaTileNest *nest) {
+  sambaTileNestFill(search->graph, search->group, search->machine, search->limits->pipeline.count,
+                    search->order, search->tile, search->unroll, nest);
+  for (uint32_t i = 0; i < search->group->operand_count; ++i)
+    if (search->limits->on_chip >> i & 1)
+      nest->sliced[i] = search->limits->sliced[i];
+}
+
 static void tryChoice(Search *search) {
   SambaTileNest *nest = &search->nest;
   if (nest->graph &&
       memcmp(nest->tile, search->tile, search->group->dim_count * sizeof *nest->tile) == 0)
     sambaTileNestReorder(nest, search->order, search->unroll);
   else
-    sambaTileNestFill(search->graph, search->group, search->machine, search->limits->pipeline.count,
-                      search->order, search->tile, search->unroll, nest);
+    fillNest(search, nest);
   countWork(search, 1);
   if (search->group->output.index_operand != SAMBA_NO_INDEX && !storesEvenParts(search))
     return;
@@ -658,6 +666,7 @@ static void cutSums(Search *search) {
   SambaTileNest cut;
   sambaTileNestFill(search->graph, group, search->machine, nest->pipeline_count, nest->dim_at,
                     search->tile, nest->unroll, &cut);
+  memcpy(cut.sliced, nest->sliced, sizeof cut.sliced);
   memcpy(cut.level, nest->level, sizeof cut.level);
   memcpy(cut.depth, nest->depth, sizeof cut.depth);
   memcpy(cut.joined, nest->joined, sizeof cut.joined);

@@ -542,6 +542,21 @@ static void makeProjectedHeads(SambaStageGraph *graph, Random *random) {
   addStage(graph, &stage, READ(y, 0, 1, 2), OPS(OP(MAC, F, 0, 1)));
 }
 
+void makeScoresOfHeads(SambaStageGraph *graph) {
+  const int64_t b = 2, r = 32, h = 2, d = 32, c = 40;
+  uint32_t x = addTensor(graph, A, F, DIMS(b, r, h, d));
+  uint32_t keys = addTensor(graph, A, F, DIMS(b, h, c, d));
+  uint32_t queries = addTensor(graph, M, F, DIMS(b, r, h, d));
+  uint32_t scores = addTensor(graph, R, F, DIMS(b, h, r, c));
+  SambaStage stage = newStage("queries", DIMS(b, r, h, d), 4);
+  addOperand(&stage, READ(x, 0, 1, 2, 3));
+  addStage(graph, &stage, READ(queries, 0, 1, 2, 3), OPS(OP(ADD, F, 0, 0)));
+  stage = newStage("scores", DIMS(b, h, r, c, d), 4);
+  addOperand(&stage, READ(queries, 0, 2, 1, 4));
+  addOperand(&stage, READ(keys, 0, 1, 3, 4));
+  addStage(graph, &stage, READ(scores, 0, 1, 2, 3), OPS(OP(MAC, F, 0, 1)));
+}
+
 /* A long program with many live values over the stage's operands and a counter; folded by a sum
  * when it reduces. */
 static uint32_t addProgram(SambaStageGraph *graph, Random *random, SambaStage *stage,

@@ -24,5 +24,8 @@ uint32_t addTensor(SambaStageGraph *graph, SambaTensorRole role, SambaDType dtyp
                    const int64_t *dims);
 uint32_t addMatmul(SambaStageGraph *graph, uint32_t a, uint32_t b, bool transposed,
                    SambaTensorRole role, SambaDType out);
+/* Stage 0 makes queries of a batch, rows, heads and what is in these: 2, 32, 2, 32 in f32. Stage 1
+ * scores them by keys: batch, heads, 32 rows, 40 columns. */
+void makeScoresOfHeads(SambaStageGraph *graph);
 
 #endif

@@ -106,6 +106,36 @@ static void plannedGraphsComputeTheSame(void **state) {
   runAll(true, (const char *const[]){"sn40l", "plasticine", "tiny", NULL});
 }
 
+/* What the planner ranks lower has loops, copies and buffers as no best plan has. Kinds of one
+ * group have no such plans. */
+static void plansOfLowerRankComputeTheSame(void **state) {
+  (void)state;
+  enum { mostRank = 6, fewRounds = 6 };
+  const char *only = getenv("SAMBA_TEST_KIND");
+  const SambaMachine *machine = sambaMachineFind(sambaStringRef("sn40l"));
+  uint32_t ran = 0;
+  for (uint32_t k = 0; k < graphKindCount; ++k)
+    for (uint64_t seed = 1; seed <= fewRounds && (!only || !strcmp(only, graphKinds[k].name));
+         ++seed)
+      for (uint32_t rank = 1; rank <= mostRank; ++rank) {
+        SambaArena arena = {0};
+        SambaStageGraph graph = {.arena = &arena, .name = graphKinds[k].name};
+        Random random = {seed * 7919};
+        graphKinds[k].make(&graph, &random);
+        SambaStatus status = sambaPlanTiles(&graph, machine, &(SambaPlanOptions){.rank = rank});
+        bool planned = !status;
+        if (planned)
+          status = executeGraph(&graph, machine, seed);
+        if (status && (planned || sambaStatusGetCode(status) != SAMBA_EXHAUSTED))
+          fail_msg("%s, seed %llu, rank %u: %s", graphKinds[k].name, (unsigned long long)seed, rank,
+                   sambaStatusGetMessage(status));
+        ran += planned;
+        sambaStatusFree(status);
+        sambaArenaDestroy(&arena);
+      }
+  assert_true(only || ran > 100);
+}
+
 static void randomMappingsComputeTheSame(void **state) {
   (void)state;
   runAll(false, (const char *const[]){"sn40l", NULL});
@@ -194,6 +224,37 @@ static void pipelinesOfSeveralLoopsComputeTheSame(void **state) {
   assert_int_equal(large, 80);
   runPipelines(4096, &small);
   assert_in_range(small, 15, 80);
+}
+
+/* The loop over heads is one of the second group alone, so that buffers of the queries have all
+ * heads of a slice. Replicas along that loop share them like copies along the rows: each has a read
+ * port of its own, because all of them use the same long tokens of the keys. */
+static void replicasOfInnerLoopsShareBuffers(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaStageGraph graph = {.arena = &arena, .name = "scores"};
+  makeScoresOfHeads(&graph);
+  graph.mappings[0] = (SambaMapping){.dim_count = 4,
+                                     .group = 0,
+                                     .tile = {1, 32, 2, 32},
+                                     .unroll = {1, 1, 1, 1},
+                                     .order = {0, 1, 2, 3},
+                                     .pipeline_count = 1,
+                                     .operand_level = {1},
+                                     .operand_depth = {2}};
+  graph.mappings[1] = (SambaMapping){.dim_count = 5,
+                                     .group = 1,
+                                     .tile = {1, 1, 16, 40, 32},
+                                     .unroll = {1, 2, 2, 1, 1},
+                                     .order = {0, 1, 2, 3, 4},
+                                     .pipeline_count = 2,
+                                     .pipeline_dims = {0, 1},
+                                     .operand_level = {1, 2},
+                                     .operand_depth = {2, 2}};
+  SambaStatus status = executeGraph(&graph, sambaMachineFind(sambaStringRef("sn40l")), 1);
+  if (status)
+    fail_msg("%s", sambaStatusGetMessage(status));
+  sambaArenaDestroy(&arena);
 }
 
 /* Counts the buffers between two orders, and those whose orders differ. */
@@ -682,8 +743,10 @@ int main(void) {
                                      cmocka_unit_test(tailsComputeTheSame),
                                      cmocka_unit_test(streamsStateOrders),
                                      cmocka_unit_test(plannedGraphsComputeTheSame),
+                                     cmocka_unit_test(plansOfLowerRankComputeTheSame),
                                      cmocka_unit_test(randomMappingsComputeTheSame),
                                      cmocka_unit_test(pipelinesOfSeveralLoopsComputeTheSame),
+                                     cmocka_unit_test(replicasOfInnerLoopsShareBuffers),
                                      cmocka_unit_test(carriedSumsComputeTheSame),
                                      cmocka_unit_test(chunkedSumsComputeTheSame),
                                      cmocka_unit_test(otherMachinesComputeTheSame)};
