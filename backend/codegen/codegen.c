@@ -139,6 +139,8 @@ static SambaStatus addReader(SambaCodegen *codegen, uint32_t g, uint32_t operand
 /* Gives the readers of a tensor, whose slices are known, the read ports that they need. */
 static void addReadPorts(SambaCodegen *codegen, SambaTensorPlan *plan) {
   size_t count = plan->readers.size;
+  if (!count)
+    return;
   SambaConsumer *readers = SAMBA_ARENA_ARRAY(&codegen->scratch, SambaConsumer, count);
   memcpy(readers, plan->readers.data, count * sizeof *readers);
   plan->readers.size = 0;
