@@ -1,14 +1,12 @@
 /* The search over tiles, loop orders and unrolls of one group: a product of few candidates, each
  * priced by the model. */
 #include "backend/plan/plan_internal.h"
+#include "backend/plan/plan_loads.h"
 
 #include "support/number/integer.h"
 
 #include <math.h>
 #include <string.h>
-
-/* A plan that loads overlapping copies together may cost this much more than one that does not. */
-static const double joinedCost = 1.02;
 
 /* Plans that move at most this many times the bytes of operands and result read nothing again. */
 static const double mostOfLeast = 1.18;
@@ -578,51 +576,6 @@ static bool searchCarried(Search *search) {
   return carried.found;
 }
 
-/* Loads the copies of each operand together whose slots overlap where that moves fewer bytes and
- * costs no more. */
-static void joinLoads(const Search *search) {
-  for (uint32_t i = 0; i < search->group->operand_count; ++i) {
-    SambaGroupChoice joined = *search->best;
-    if (!search->group->operands[i].value || search->limits->on_chip >> i & 1 ||
-        joined.nest.joined[i])
-      continue;
-    joined.nest.joined[i] = SAMBA_COPIES_JOINED;
-    if (sambaTileNestSharing(&joined.nest, i).joined &&
-        sambaPlanPrice(search->limits, joinedCost * search->best->score, &joined) &&
-        sambaTileNestSharing(&joined.nest, i).joined &&
-        joined.elements_bytes < search->best->elements_bytes)
-      *search->best = joined;
-  }
-}
-
-/* Whether the loops of the pipeline step the operand. */
-static bool isStepped(const Search *search, uint32_t operand) {
-  const SambaTileNest *nest = &search->best->nest;
-  for (uint32_t i = 0; i < nest->pipeline_count; ++i)
-    if (nest->trips[nest->dim_at[i]] > 1 &&
-        sambaGroupDepends(search->group, operand, nest->dim_at[i]))
-      return true;
-  return false;
-}
-
-/* What a pipeline loads once and whole, for all of its steps, keeps the first ones waiting. Loads
- * it step by step where that costs less. */
-static void streamLoads(const Search *search) {
-  SambaGroupLimits limits = *search->limits;
-  for (uint32_t i = 0; i < search->group->operand_count; ++i) {
-    const SambaTileNest *nest = &search->best->nest;
-    if (!search->group->operands[i].value || limits.on_chip >> i & 1 ||
-        nest->level[i] >= nest->pipeline_count || nest->depth[i] > 1 || !isStepped(search, i))
-      continue;
-    SambaGroupChoice streamed = *search->best;
-    limits.least_level[i] = limits.pipeline.count;
-    if (sambaPlanPrice(&limits, search->best->score, &streamed))
-      *search->best = streamed;
-    else
-      limits.least_level[i] = 0;
-  }
-}
-
 /* Sums run while their slots come: what memory brings is taken in tokens of so many bytes at most,
  * so that a PMU passes it on part by part. */
 enum { sumTokenBytes = 8192 };
@@ -635,7 +588,7 @@ static int64_t sumPoints(const Search *search, int64_t depth) {
   for (uint32_t i = 0; i < search->group->operand_count; ++i) {
     int64_t bytes = nest->token_elements[i] * sambaDTypeBytes(sambaTileNestDType(nest, i));
     if (search->group->operands[i].value && !(search->limits->on_chip >> i & 1) &&
-        nest->depth[i] > 1 && isStepped(search, i) && depth * sumTokenBytes / bytes < points)
+        nest->depth[i] > 1 && sambaPlanIsStepped(nest, i) && depth * sumTokenBytes / bytes < points)
       points = depth * sumTokenBytes / bytes;
   }
   return points;
@@ -695,12 +648,12 @@ bool sambaPlanSearch(const SambaStageGraph *graph, const SambaGroup *group,
   else
     searchSimd(&search);
   if (search.found)
-    joinLoads(&search);
+    sambaPlanJoinLoads(limits, out_choice);
   if (search.found)
-    streamLoads(&search);
+    sambaPlanStreamLoads(limits, out_choice);
   if (search.found && group->systolic && !limits->sum_parts && !search.carried &&
       searchCarried(&search))
-    joinLoads(&search);
+    sambaPlanJoinLoads(limits, out_choice);
   if (search.found && limits->pipeline.count && !search.carried)
     cutSums(&search);
   return search.found;
