@@ -309,6 +309,40 @@ static void makeProductWithResidual(SambaStageGraph *graph, SambaArena *arena) {
   sambaStageGraphAddStage(graph, &stage);
 }
 
+/* All of B may lie on the chip, with each copy's rows spread over a PMU for each round of tiles.
+ * With whole slots they are loaded again for every row of tiles, but each copy has one stream of
+ * them. */
+static void slotsAreInOnePmuEach(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaStageGraph graph;
+  uint32_t pmus[2];
+  double cycles[2];
+  for (int whole = 0; whole < 2; ++whole) {
+    SambaSection *section;
+    SambaPlanOptions options = {.whole_slots = whole};
+    makeProductWithResidual(&graph, &arena);
+    assert_null(sambaPlanTiles(&graph, machineOf("sn40l"), &options));
+    assert_null(sambaCodegenSection(&graph, machineOf("sn40l"), &arena, &section));
+    pmus[whole] = sambaSectionCount(section).pmus;
+    cycles[whole] = sambaSectionPredict(section, machineOf("sn40l"), NULL).cycles;
+  }
+  assert_true(2 * pmus[1] < pmus[0]);
+  assert_true(cycles[1] < 0.9 * cycles[0]);
+
+  SambaStageGraph chain = {.arena = &arena, .name = "chain"};
+  uint32_t x = addTensor(&chain, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_BF16, 2, (int64_t[]){64, 64});
+  uint32_t y = addMatmul(&chain, x, x, false, SAMBA_TENSOR_INTERMEDIATE, SAMBA_DTYPE_BF16);
+  addMatmul(&chain, y, x, false, SAMBA_TENSOR_RESULT, SAMBA_DTYPE_BF16);
+  SambaStatus status =
+      sambaPlanTiles(&chain, machineOf("sn40l"), &(SambaPlanOptions){.whole_slots = true});
+  assert_int_equal(sambaStatusGetCode(status), SAMBA_EXHAUSTED);
+  assert_non_null(strstr(sambaStatusGetMessage(status),
+                         "slots in one PMU each are wanted of a section's only group"));
+  sambaStatusFree(status);
+  sambaArenaDestroy(&arena);
+}
+
 /* Rows of A come once for ten rounds of tiles, and rows of B for each. Generators of both share the
  * memory, which rests for a quarter of the time. The simulator counts 305,685 cycles of this
  * mapping, in 286,720 of which PCUs work. */
@@ -607,6 +641,7 @@ int main(void) {
                                      cmocka_unit_test(largeMatmulUsesTheChip),
                                      cmocka_unit_test(sumsComeInParts),
                                      cmocka_unit_test(sumsAreCarried),
+                                     cmocka_unit_test(slotsAreInOnePmuEach),
                                      cmocka_unit_test(memoryIsSharedByWhoHasCredits),
                                      cmocka_unit_test(decisionsReduceParallelism),
                                      cmocka_unit_test(planningIsIdempotent),
