@@ -413,7 +413,7 @@ static void stepLoad(SambaPipelineRun *run, uint32_t index) {
     beginFiring(run, actor);
     actor->piece = 0;
   }
-  double credit = creditAt(run, actor->window, actor->bytes / actor->piece_count);
+  double credit = run->phases ? creditAt(run, actor->window, actor->bytes / actor->piece_count) : 0;
   if (credit > run->now) { /* what is booked ahead of its time keeps others from going before it */
     pushEvent(run, credit, index);
     return;
@@ -422,7 +422,6 @@ static void stepLoad(SambaPipelineRun *run, uint32_t index) {
   actor->free = next;
   if (actor->piece == 0) {
     double first = fmax(actor->token_first, actor->delivered);
-    ++actor->steps; /* who waits for the token may go on */
     for (uint32_t o = 0; o < actor->output_count; ++o)
       if (actor->outputs[o].open)
         sambaArrayAppend(&actor->outputs[o].first, first);

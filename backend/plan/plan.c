@@ -516,9 +516,6 @@ static SambaStatus checkOptions(const SambaPlanner *planner, uint32_t free_group
   if (planner->carries_sums && planner->groups.count > 1)
     return sambaStatusMake(SAMBA_EXHAUSTED,
                            "sums that go through PMUs are those of a section's only group");
-  if (planner->whole_slots && planner->groups.count > 1)
-    return sambaStatusMake(SAMBA_EXHAUSTED,
-                           "slots in one PMU each are wanted of a section's only group");
   return NULL;
 }
 
@@ -569,7 +566,6 @@ static SambaStatus planAll(SambaPlanner *planner) {
     planner->limits[0].units = planner->units;
     planner->limits[0].sum_parts = planner->groups.groups[0]->systolic ? planner->sum_parts : 0;
     planner->limits[0].carries_sums = planner->carries_sums;
-    planner->limits[0].whole_slots = planner->whole_slots;
     if (!sambaPlannerSearchGroup(planner, 0, &planner->choices[0]))
       return sambaPlannerNoChoice(planner, 0);
   } else {
@@ -651,7 +647,6 @@ SambaStatus sambaPlanSection(SambaStageGraph *graph, const SambaMachine *machine
     planner.tries_beside = options && options->tries_beside;
     planner.sum_parts = options ? options->sum_parts : 0;
     planner.carries_sums = options && options->carries_sums;
-    planner.whole_slots = options && options->whole_slots;
     planner.loads_apart = options && options->loads_apart;
     planner.rank = options ? options->rank : 0;
     planner.searches = options ? options->searches : NULL;

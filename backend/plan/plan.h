@@ -19,10 +19,8 @@ typedef struct SambaPlanOptions {
                          each with what is loaded for it (0 or 1: as the search likes) */
   bool carries_sums;  /* sums of a contraction that is a section of its own go through PMUs, so that
                          it begins when a part of its operands is there: refused where they cannot */
-  bool whole_slots; /* the operands of a group that is a section of its own have their slots in one
-                       PMU each: none is spread over several, and none of these take turns */
-  bool loads_apart; /* a pipeline loads while PMUs gather what it makes, then stores that, in
-                       phases: refused where it cannot */
+  bool loads_apart;   /* a pipeline loads while PMUs gather what it makes, then stores that, in
+                         phases: refused where it cannot */
   struct SambaSearchMemo *searches; /* known results (search_memo.h); may be NULL */
   /* Grows by the work of all searches: choices that they look at, each price as several. What is
    * known counts like what is not, so it is the same on any host. May be NULL. */

@@ -36,7 +36,6 @@ typedef struct SambaGroupLimits {
   bool stored_output;
   uint32_t sum_parts;            /* sums of the array are cut into so many parts; 0: as is best */
   bool carries_sums;             /* sums of the array go through PMUs; else where that is best */
-  bool whole_slots;              /* slots in memory are in one PMU each, and none take turns */
   double pcu_launch, pmu_launch; /* what one more of them adds to the score */
   SambaSearchTrace *trace;       /* gets what the search does; may be NULL */
 } SambaGroupLimits;

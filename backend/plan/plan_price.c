@@ -332,7 +332,7 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
   }
 
   const SambaGroupChoice plain = *choice;
-  for (SambaLevelsUse use = limits->whole_slots ? SAMBA_LEVELS_PLAIN : SAMBA_LEVELS_RINGS;; --use) {
+  for (SambaLevelsUse use = SAMBA_LEVELS_RINGS;; --use) {
     if (price(limits, bound, use, firings, choice))
       return true;
     if (hasPmus(limits, choice) || use == SAMBA_LEVELS_PLAIN)

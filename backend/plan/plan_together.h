@@ -20,7 +20,6 @@ typedef struct SambaPlanner {
   uint32_t units;     /* PCUs and PMUs together, at most */
   uint32_t sum_parts; /* of a contraction that is alone; 0: as is best */
   bool carries_sums;  /* of a contraction that is alone go through PMUs */
-  bool whole_slots;   /* of a group that is alone: each in one PMU */
   bool tries_beside;  /* numbers of replicas beside those of the best pipeline, too */
   uint32_t rank;      /* the plan that is wanted, by its estimate: 0 is the best */
   bool loads_apart;   /* the section works in phases: plan_phases.h */

@@ -194,9 +194,8 @@ static void makeKey(uint64_t kind, const SambaGroupLimits *limits, uint32_t oper
   *word++ = (uint64_t)limits->copies << 32 | limits->ags;
   *word++ = (uint64_t)limits->on_chip << 32 | limits->several;
   *word++ = (uint64_t)limits->writers << 32 | limits->output_buffers;
-  *word++ = (uint64_t)limits->sum_parts << 4 | (uint64_t)limits->whole_slots << 3 |
-            (uint64_t)limits->carries_sums << 2 | (uint64_t)limits->buffered_output << 1 |
-            limits->stored_output;
+  *word++ = (uint64_t)limits->sum_parts << 3 | (uint64_t)limits->carries_sums << 2 |
+            (uint64_t)limits->buffered_output << 1 | limits->stored_output;
   memcpy(word++, &limits->pcu_launch, sizeof *word);
   memcpy(word++, &limits->pmu_launch, sizeof *word);
   for (uint32_t i = 0; i < operand_count; ++i) {

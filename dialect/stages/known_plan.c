@@ -272,7 +272,7 @@ static SambaStatus planGraph(const SambaPlanTarget *target, const SambaPlanOptio
 typedef struct OtherWay {
   int64_t pmu_bytes, grid_rows, bandwidth;
   uint32_t pcus, sum_parts, rank;
-  enum { AS_IS, TRIES_BESIDE, CARRIES_SUMS, WHOLE_SLOTS, LOADS_APART } option;
+  enum { AS_IS, TRIES_BESIDE, CARRIES_SUMS, LOADS_APART } option;
 } OtherWay;
 
 static const OtherWay otherWays[] = {
@@ -284,9 +284,8 @@ static const OtherWay otherWays[] = {
     {1, 1, 1, 1, 2, 0, AS_IS},        {1, 1, 1, 1, 4, 0, AS_IS},
     {1, 1, 1, 1, 0, 0, CARRIES_SUMS}, {2, 1, 1, 1, 0, 0, CARRIES_SUMS},
     {4, 1, 1, 1, 0, 0, CARRIES_SUMS}, {8, 1, 1, 1, 0, 0, CARRIES_SUMS},
-    {1, 1, 1, 1, 0, 0, WHOLE_SLOTS},  {1, 1, 1, 1, 0, 0, LOADS_APART},
-    {1, 1, 1, 1, 0, 1, AS_IS},        {1, 1, 1, 1, 0, 2, AS_IS},
-    {1, 1, 1, 1, 0, 3, AS_IS}};
+    {1, 1, 1, 1, 0, 0, LOADS_APART},  {1, 1, 1, 1, 0, 1, AS_IS},
+    {1, 1, 1, 1, 0, 2, AS_IS},        {1, 1, 1, 1, 0, 3, AS_IS}};
 enum { otherWayCount = sizeof otherWays / sizeof *otherWays };
 
 /* Plans of a graph that have been compared: several ways lead to the same one. */
@@ -367,7 +366,6 @@ static uint64_t compareOther(Comparison *comparison, const OtherWay *way,
                               .rank = way->rank,
                               .tries_beside = way->option == TRIES_BESIDE,
                               .carries_sums = way->option == CARRIES_SUMS,
-                              .whole_slots = way->option == WHOLE_SLOTS,
                               .loads_apart = way->option == LOADS_APART,
                               .searches = searches,
                               .work = &work};
